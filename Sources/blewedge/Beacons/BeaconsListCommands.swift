@@ -275,7 +275,7 @@ struct BeaconsCheckCommand: ParsableCommand {
 
     @OptionGroup var adapterOptions: AdapterOptions
 
-    @Flag(help: "Print one JSON object.")
+    @Flag(help: "Print the result as one JSON object.")
     var json = false
 
     func run() throws {

@@ -164,7 +164,7 @@ struct BeaconsShowRecordCommand: ParsableCommand {
             """
     )
 
-    @Flag(help: "Print one JSON object.")
+    @Flag(help: "Print the result as one JSON object.")
     var json = false
 
     func run() throws {

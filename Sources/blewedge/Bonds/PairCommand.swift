@@ -67,7 +67,7 @@ struct PairCommand: ParsableCommand {
 
     @OptionGroup var adapterOptions: AdapterOptions
 
-    @Flag(help: "Print one JSON object per line.")
+    @Flag(help: "Print the output as JSON, with one object per line.")
     var json = false
 
     func validate() throws {

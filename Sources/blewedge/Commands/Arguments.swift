@@ -64,13 +64,14 @@ extension Option {
 struct AdapterOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Adapter to use: its name, its address, or another kind of controller.",
+            "Bluetooth adapter or controller to use.",
             discussion: """
-                hci0 or an address: an adapter of the kernel, shared with other programs. user:hci0: a controller for \
-                this program alone; the adapter must be down. h4:unix:PATH, h4:tcp:HOST:PORT, h4:/dev/ttyX[@BAUD]: a \
-                controller at the other end of a stream, without the kernel's Bluetooth and without privilege. memory: \
-                a simulated controller with simulated devices, for trying things out: linble, nordic, scale, hid and \
-                badge, or those listed after the colon, where crowd is possible too.
+                A name such as hci0, or an address, selects an adapter of the kernel, which other programs can use at \
+                the same time. With user:hci0, only blewedge uses the controller, and the adapter must be down. The \
+                forms h4:unix:PATH, h4:tcp:HOST:PORT and h4:/dev/ttyX[@BAUD] select a controller that is connected by \
+                a stream. H4 controllers need no privilege and no Bluetooth support in the kernel. With memory:, \
+                blewedge simulates a controller and the devices linble, nordic, scale, hid and badge. To select the \
+                simulated devices, list them after the colon, as in memory:scale,crowd.
                 """,
             valueName: "adapter"
         ),

@@ -35,7 +35,7 @@ struct BenchCommand: ParsableCommand {
             """
     )
 
-    @Flag(help: "Print one JSON object per line.")
+    @Flag(help: "Print the output as JSON, with one object per line.")
     var json = false
 
     @Option("Duration of each part of the measurement.", value: "time")

@@ -65,7 +65,7 @@ struct BlewedgeCommand: ParsableCommand {
         discussion: """
             EXAMPLES:
               blewedge                             Open the pages for a terminal.
-              blewedge demo                        See it work: no adapter, no privilege.
+              blewedge demo                        Try blewedge without an adapter or root.
               blewedge demo --tui                  Try the pages with simulated devices.
               blewedge scan                        Show the devices nearby.
               blewedge run --device LINBLE-TEST    Type the data of a paired device.
@@ -77,47 +77,50 @@ struct BlewedgeCommand: ParsableCommand {
               blewedge bench                       Measure the speed of this machine.
 
             HOW IT WORKS:
-            blewedge scans for a device, connects to it, and subscribes to its serial service. A table says what each \
-            received byte types, and a layout says which keys type it. The keys are pressed on a virtual keyboard, \
-            with the pauses that the application needs. Every received byte is counted as typed, discarded by the \
-            table, rejected by a rule, gated while typing is paused, or lost in a known place; `status` shows the \
-            counts.
+            blewedge scans for a device, connects to it, and subscribes to its serial service. A table maps each \
+            received byte to text or keys, and a keyboard layout maps text to keys. blewedge presses the keys on a \
+            virtual keyboard, at a speed that the application can follow. blewedge counts every received byte as \
+            typed, discarded, rejected, gated or lost, and `blewedge status` shows the counts. A byte is discarded by \
+            the table, rejected by a rule, gated while typing is paused, or lost, for example because the buffer is \
+            full.
 
-            `run` does this in the foreground, or as the daemon that `setup` installs as a service. Clients use the \
-            daemon's control socket: members of the socket's group may read (status, scan, events); its owner and root \
-            may also change settings and press keys.
+            `blewedge run` types received data, either in the foreground or as a daemon. `blewedge setup` installs the \
+            daemon as a service. Other commands use the control socket of the daemon. Members of the socket's group \
+            may query the daemon, scan and follow events. Only root and the owner of the socket may change settings \
+            and press keys.
 
-            Only two features use a network: the commands and the timer for beacons contact the server in \
-            beacons.server, and `h4:tcp` connects to a controller. Received data is never sent over a network by \
-            blewedge, and is logged only if an option asks for it.
+            blewedge uses a network for only two purposes. The beacon commands and a timer contact the server that is \
+            set as beacons.server in the configuration, and `--adapter h4:tcp:HOST:PORT` connects to a controller. \
+            blewedge never sends received data over a network, and logs received data only if an option requests this.
 
             FILES:
-              /etc/blewedge/blewedge.toml  Configuration; see `config show --commented`.
-              /etc/blewedge/snippets.json  Texts for `snippet`.
+              /etc/blewedge/blewedge.toml  Settings, explained by `config show --commented`.
+              /etc/blewedge/snippets.json  Saved texts for `blewedge snippet`.
               /var/lib/blewedge/selection  Selected device.
               /var/lib/blewedge/bonds      Keys of paired devices.
-              /var/lib/blewedge/devices    Dates of the devices' last connections.
+              /var/lib/blewedge/devices    Date of each device's last connection.
               /run/blewedge/control        Control socket of the daemon.
-            For users other than root, the directories are ~/.config/blewedge, ~/.local/state/blewedge and \
-            $XDG_RUNTIME_DIR/blewedge, or those that the XDG variables name.
+            Users other than root have their own files in ~/.config/blewedge, ~/.local/state/blewedge and \
+            $XDG_RUNTIME_DIR/blewedge. The variables XDG_CONFIG_HOME and XDG_STATE_HOME replace ~/.config and \
+            ~/.local/state.
 
             ENVIRONMENT:
               BLEWEDGE_LANG                Language of messages: en or ja.
-              LC_ALL, LC_MESSAGES, LANG    Used if BLEWEDGE_LANG is not set.
-              NO_COLOR                     Show the pages without colours.
-            A Linux console gets English, because its font has no Japanese. Help, JSON and journal entries are always \
-            in English.
+              LC_ALL, LC_MESSAGES, LANG    Language if BLEWEDGE_LANG is not set.
+              NO_COLOR                     If set, the pages have no colours.
+            On a Linux console, messages are in English, because the console's font has no Japanese characters. Help, \
+            JSON and journal entries are always in English.
 
             EXIT STATUS:
               0         Success.
               64        Wrong usage.
-              69        No adapter, Bluetooth is off, or no daemon is running.
+              69        There is no adapter, Bluetooth is off, or no daemon is running.
               70        Internal error.
               74        Read or write error.
               75        Time-out.
               77        Missing permission.
               78        Wrong configuration.
-              130, 143  Ended by SIGINT or SIGTERM.
+              130, 143  Terminated by SIGINT or SIGTERM.
             """,
         version: "\(programVersion)\nmbedTLS \(CryptographyLibrary.version), linked in",
         groupedSubcommands: [

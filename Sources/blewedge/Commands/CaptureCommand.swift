@@ -31,7 +31,7 @@ struct CaptureCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("Capture file.", valueName: "file"), completion: .file())
     var file: String
 
-    @Flag(help: "Print one JSON object per line.")
+    @Flag(help: "Print the output as JSON, with one object per line.")
     var json = false
 
     private static let pieceSize = 1 << 16
@@ -105,10 +105,11 @@ struct CaptureCommand: ParsableCommand {
 struct CaptureOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Record the adapter's traffic for Wireshark and btmon. The file contains all data; only its owner may read it.",
+            "Record the adapter's traffic in a file for Wireshark and btmon. The capture file contains all transferred data, so only its owner may read it.",
             discussion: """
-                The format is btsnoop, as written by btmon. An existing capture is continued. Recording stops at 1 GiB \
-                or when the disk is full; the command continues.
+                The capture file has the btsnoop format, which btmon also writes. If the capture file exists, new \
+                traffic is appended. Recording stops when the file reaches 1 GiB or the disk is full, but the command \
+                continues.
                 """,
             valueName: "file"
         )

@@ -139,7 +139,7 @@ struct ProfilesCommand: ParsableCommand {
     @Option("Configuration file with further profiles.", value: "file", completion: .file())
     var file: String?
 
-    @Flag(help: "Print one JSON object per line.")
+    @Flag(help: "Print the output as JSON, with one object per line.")
     var json = false
 
     func run() throws {

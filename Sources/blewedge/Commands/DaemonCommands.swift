@@ -203,7 +203,7 @@ extension SimpleRequestCommand {
 struct SocketOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Control socket of the daemon; by default the user's own daemon is asked, then the system's.",
+            "Control socket of the daemon. By default, the command uses your own daemon if it is running, or else the system's daemon.",
             valueName: "path"
         ),
         completion: .file()

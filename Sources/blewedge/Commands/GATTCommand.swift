@@ -69,7 +69,7 @@ struct GATTCommand: ParsableCommand {
     @Option("Stop after this time, with status 75 if --count is not reached by then.", value: "time")
     var seconds: TimeArgument?
 
-    @Flag(help: "Print one JSON object per line.")
+    @Flag(help: "Print the output as JSON, with one object per line.")
     var json = false
 
     func validate() throws {

@@ -136,7 +136,7 @@ struct RunCommand: ParsableCommand {
 
     @OptionGroup(title: "Scan mode") var barcodeModeOptions: BarcodeModeOptions
 
-    @Flag(help: "Print one JSON object per line.")
+    @Flag(help: "Print the output as JSON, with one object per line.")
     var json = false
 
     @Flag(

@@ -40,7 +40,7 @@ struct ScanCommand: ParsableCommand {
 
     @OptionGroup var captureOptions: CaptureOptions
 
-    @Flag(help: "Print one JSON object per line.")
+    @Flag(help: "Print the output as JSON, with one object per line.")
     var json = false
 
     @Flag(help: "Scan for 5 s (or --seconds), then print each device once.")

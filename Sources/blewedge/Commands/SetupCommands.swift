@@ -15,35 +15,36 @@ import Typing
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Find out why nothing is typed.",
+        abstract: "Find out why blewedge types nothing.",
         discussion: """
-            Examines the kernel, the adapter, the permissions, the keyboard, the selected device, the daemon and the \
-            console, and changes nothing. Each finding says what is wrong, its effect and its fix. A finding `blocks` \
-            if nothing can be typed, `hinders` if text may be typed wrongly, and is otherwise a `note`. The output of \
-            --json also has a table of the kernel features that blewedge uses: whether each is available, and the \
-            fallback without it.
+            The command checks the kernel, the adapter, the permissions, the keyboard, the selected device, the daemon \
+            and the console, without changing anything. Each finding describes a problem, its effect and its fix. A \
+            finding is marked `blocks` if nothing can be typed, `hinders` if text may be typed incorrectly, and `note` \
+            in all other cases. With --json, the output also lists the kernel features that blewedge uses, their \
+            availability, and the fallback for each missing feature.
 
             EXAMPLES:
               blewedge doctor
               sudo blewedge doctor --json
 
             EXIT STATUS:
-            The status of the first finding that is not a note: 69 the adapter, a kernel feature, the daemon or the \
-            device is missing, or Bluetooth is off; 77 a permission is missing; 78 the configuration, the selection, a \
-            layout or a terminal is wrong; 74 bytes were lost. 0 if there is no such finding.
+            The exit status depends on the first finding that is not a note. The status is 0 if there is no such \
+            finding, 69 if the adapter, a kernel feature, the daemon or the device is missing or if Bluetooth is off, \
+            74 if bytes were lost, 77 if a permission is missing, and 78 if the configuration, the selection, a layout \
+            or a terminal is wrong.
             """
     )
 
     @OptionGroup var adapterOptions: AdapterOptions
 
     @Option(
-        "Layout to compare with the console's, instead of the daemon's or the configuration's.",
+        "Keyboard layout to compare with the layout of the console. By default, the layout of the daemon or the configuration is compared.",
         value: "name",
         completion: Completion.layouts
     )
     var layout: String?
 
-    @Flag(help: "Print one JSON object.")
+    @Flag(help: "Print the result as one JSON object.")
     var json = false
 
     func run() throws {
@@ -67,13 +68,16 @@ struct SetupCommand: ParsableCommand {
         commandName: "setup",
         abstract: "Install blewedge as a service on this machine.",
         discussion: """
-            Installs the files in udev/ of the source code: the user `blewedge`, the only one that may create virtual \
-            keyboards; a group whose members may query the service; the modules to load at each start; and a sandboxed \
-            service for systemd, OpenRC, runit, sysvinit or BusyBox's init. With systemd, the service starts when an \
-            adapter appears; otherwise it starts at boot. Lines are added to files such as /etc/inittab, whose other \
-            contents stay. If needed, modules are loaded and the radio is unblocked. The manual page, and completions \
-            for the installed shells, are installed too. Each step is shown. Files that exist already, or belong to a \
-            package, stay unchanged.
+            The command installs blewedge as a sandboxed service for systemd, OpenRC, runit, sysvinit or BusyBox's \
+            init. Under systemd, the service starts when an adapter appears. Under the other init systems, the service \
+            starts at boot. The command also creates the user `blewedge` and a group. Only root and the user \
+            `blewedge` may create virtual keyboards, and members of the group may query the service. If needed, the \
+            command loads kernel modules, now and at each boot, and unblocks the radio.
+
+            The command also installs the manual page, and completion scripts for the installed shells. In files such \
+            as /etc/inittab, the command only adds lines. The command prints each step, and does not replace files \
+            that already exist or that belong to a package. The installed files come from the directory udev/ of the \
+            source code.
 
             EXAMPLES:
               blewedge setup --dry-run
@@ -82,10 +86,10 @@ struct SetupCommand: ParsableCommand {
             """
     )
 
-    @Flag(help: "Show the steps without doing them.")
+    @Flag(help: "Print the steps without executing them.")
     var dryRun = false
 
-    @Flag(help: "Remove what setup installed; the user, the selection, the configuration and the program stay.")
+    @Flag(help: "Uninstall the service, but keep the user, the selection, the configuration and the program.")
     var remove = false
 
     func run() throws {
@@ -116,10 +120,11 @@ struct SetupCommand: ParsableCommand {
 struct GuideCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "guide",
-        abstract: "Set up typing step by step, with a test of each step.",
+        abstract: "Set up blewedge step by step, and test each step.",
         discussion: """
-            On a terminal, opens a page with a field that shows the typed text. Elsewhere, it prints the state of \
-            each step, the next thing to do, and the commands that do all of the steps.
+            On a terminal, the command opens a page with a field that shows the typed text. If the output is not a \
+            terminal, the command prints the state of each set-up step, the next action, and the commands for all \
+            steps.
 
             EXAMPLES:
               blewedge guide

@@ -97,7 +97,7 @@ struct TableShowCommand: ParsableCommand {
 
     @OptionGroup var layoutOptions: LayoutOptions
 
-    @Flag(help: "Print one JSON object.")
+    @Flag(help: "Print the result as one JSON object.")
     var json = false
 
     func run() throws {

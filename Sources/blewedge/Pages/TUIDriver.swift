@@ -360,7 +360,7 @@ struct TUIOptions: ParsableArguments {
     @OptionGroup var place: SocketOption
 
     @Option(
-        "en or ja. The default is the language of the locale; on a Linux console, which has no Japanese, English.",
+        "Language of the output. The default is the language of the locale, or English on a Linux console.",
         value: "language"
     )
     var language: Language?
@@ -375,14 +375,17 @@ extension Language: ExpressibleByArgument {}
 struct TUICommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tui",
-        abstract: "Show pages on a terminal: devices, check, keypad, snippets, settings, guide, beacons.",
+        abstract: "Control blewedge through full-screen pages on a terminal.",
         discussion: """
-            Works on a bare console and over ssh. F1 to F6 and F11 show the pages, F7 connects, F8 disconnects, F9 pauses \
-            or resumes typing, F10 quits. Without function keys, press Alt with the digit, or Alt-B for F11. ? lists all keys.
+            The pages are named Devices, Check, Keypad, Snippets, Settings, Guide and Beacons. The pages work on a \
+            Linux console and over ssh. F1 to F6 and F11 show the pages, F7 connects, F8 disconnects, F9 pauses or \
+            resumes typing, and F10 quits. If your keyboard has no function keys, press Alt with a digit (Alt-1 for \
+            F1), or Alt-B for F11. Press ? for a list of all keys.
 
-            Data that is typed into these pages goes into their text field; it is never taken as a command. If no daemon is \
-            running, the check page starts the installed service. Without a service, Enter starts a daemon that keeps \
-            running until `blewedge stop`. The settings page changes the configuration file. If NO_COLOR is set, no colors are used.
+            Barcodes that are typed while a page is open go into a text field, and are never interpreted as commands. \
+            If no daemon is running, the Check page starts the installed service. If no service is installed, Enter on \
+            the Check page starts a daemon, which runs until `blewedge stop`. The Settings page changes the \
+            configuration file. If the variable NO_COLOR is set, the pages have no colours.
 
             EXAMPLES:
               blewedge tui

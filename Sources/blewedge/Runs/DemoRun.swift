@@ -279,15 +279,17 @@ final class DemoRun {
 struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Show the whole path with a simulated radio; needs no adapter or privilege.",
+        abstract: "Demonstrate blewedge with a simulated radio, without an adapter or root privileges.",
         usage: "blewedge demo [<options>]",
         discussion: """
-            A simulated scanner advertises on a controller in memory. The same code as in `run` finds it, connects, \
-            discovers its service, subscribes, and types its barcodes into this terminal instead of a virtual keyboard. At the \
-            end, all barcodes must have arrived, and the byte counts must add up.
+            The demo simulates a barcode reader and a Bluetooth controller. blewedge finds the simulated reader, \
+            connects to it, discovers its service and subscribes to it, with the same code as in `blewedge run`. The \
+            demo types the barcodes into this terminal instead of pressing keys on a virtual keyboard. The demo \
+            succeeds if all barcodes arrive and the byte counts add up.
 
-            With --tui, the pages of `blewedge tui` are shown with simulated devices: two barcode readers, a scale, a \
-            keyboard and a badge. A line at the bottom names the next step; q ends the demo.
+            With --tui, the demo shows the pages of `blewedge tui` with five simulated devices: two barcode readers, a \
+            scale, a keyboard and a badge. The line at the bottom of the screen shows the next step of the demo. Press \
+            q to end the demo.
 
             EXAMPLES:
               blewedge demo                  Watch the demo.
@@ -297,18 +299,18 @@ struct DemoCommand: ParsableCommand {
             """
     )
 
-    @Flag(help: "Type without the pauses that applications need on a real keyboard, and draw nothing.")
+    @Flag(help: "Run the demo without pauses, and without drawing on the terminal.")
     var fast = false
 
-    @Flag(help: "Show the pages with simulated devices and the steps to follow.")
+    @Flag(help: "Show the pages of `blewedge tui` with simulated devices, and explain each step.")
     var tui = false
 
-    @Option("Send this many barcodes instead of a few samples.", value: "count")
+    @Option("Number of barcodes to send instead of a few samples.", value: "count")
     var barcodes: Int?
 
     @OptionGroup var captureOptions: CaptureOptions
 
-    @Flag(help: "Print one JSON object per line.")
+    @Flag(help: "Print the output as JSON, with one object per line.")
     var json = false
 
     func validate() throws {
