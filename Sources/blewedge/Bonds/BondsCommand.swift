@@ -16,7 +16,7 @@ struct BondsCommand: ParsableCommand {
         commandName: "bonds",
         abstract: "List the paired devices.",
         discussion: """
-            Keys are not shown. A damaged record of the file is skipped and reported.
+            The command does not print any keys. A damaged record in the bonds file is skipped and reported.
 
             EXAMPLES:
               blewedge bonds
@@ -24,7 +24,7 @@ struct BondsCommand: ParsableCommand {
             """
     )
 
-    @Flag(help: "Print one JSON object per line, for one device each.")
+    @Flag(help: "Print each device as a JSON object on its own line.")
     var json = false
 
     func run() throws {

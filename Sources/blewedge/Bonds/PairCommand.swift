@@ -26,16 +26,18 @@ struct PairCommand: ParsableCommand {
         abstract: "Pair with a device, so that no other device can impersonate it.",
         usage: "blewedge pair <address|name> [<options>]",
         discussion: """
-            Scans for the device, connects to it and pairs with it, within a minute. The kernel does the pairing; over \
-            H4 and on the user channel, blewedge does it. The keys are saved in the state directory for this adapter, \
-            readable by their owner only. From then on, the device's links are encrypted with them.
+            The command scans for the device, connects to it and pairs with it. Pairing is performed by the kernel, or \
+            by blewedge itself on controllers that it uses directly (`h4:` and `user:`). The keys are valid for this \
+            adapter only, and are saved in a file that only its owner can read. After pairing, every link to the \
+            device is encrypted with the saved keys.
 
-            On a terminal, you may have to compare, read out or enter a number, depending on the device. Without a \
-            terminal, nobody can do that, so the link is encrypted but not authenticated. Secure Connections are \
-            preferred. Legacy pairing gives at most encrypted keys, because its number can be computed by an \
-            eavesdropper. Keys shorter than 16 bytes are rejected. A device that is already paired is rejected until \
-            `forget`. If a daemon uses the adapter, it does the pairing for its owner and root; meanwhile, it pauses \
-            its own connections.
+            Depending on the device, you may have to compare two numbers, or enter a number on the terminal or on the \
+            device. Without a terminal, you cannot confirm a number, so the link is encrypted but not authenticated. \
+            LE Secure Connections is used if the device supports it. Legacy pairing reaches the security level \
+            `encrypted` at most, because an eavesdropper can compute the passkey. Keys shorter than 16 bytes are \
+            rejected. Before you pair again with a paired device, delete its keys with `blewedge forget`. If a daemon \
+            uses the adapter, the daemon performs the pairing, but only for its owner and root. While a daemon pairs \
+            with a device, it pauses its own connections.
 
             EXAMPLES:
               blewedge pair LINBLE-TEST
@@ -51,18 +53,18 @@ struct PairCommand: ParsableCommand {
     var device: String
 
     @Option(
-        "Minimum security of the keys: authenticated rejects devices that have no display or input, or only legacy pairing.",
+        "Minimum security level of the keys. The level `authenticated` rejects devices without a display or input, and devices that support only legacy pairing.",
         value: PairingSecurity.allCases.map(\.rawValue).joined(separator: "|")
     )
     var security = PairingSecurity.encrypted
 
     @Option(
-        "What you can do here (default: keyboard-display on a terminal, else none). Answers are read from standard input.",
+        "Input and output that you can use for pairing (default: keyboard-display on a terminal, none elsewhere). Your answers are read from standard input.",
         value: PairingConsole.allCases.map(\.rawValue).joined(separator: "|")
     )
     var console: PairingConsole?
 
-    @Option("Time-out of the pairing.", value: "time")
+    @Option("Maximum duration of the scan and the pairing.", value: "time")
     var seconds = TimeArgument(.seconds(60))
 
     @OptionGroup var adapterOptions: AdapterOptions

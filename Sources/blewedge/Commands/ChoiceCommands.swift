@@ -15,19 +15,20 @@ import Texts
 struct UseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "use",
-        abstract: "Select the device to use; the selection is saved.",
+        abstract: "Select a device, and save the selection.",
         usage: "blewedge use <name|address|name@address> [<options>]",
         discussion: """
-            A running daemon switches at once: it closes the old link, drops and counts pending data, and \
-            connects to the new device. Without a daemon, the command scans for the device first, to learn its \
-            address, address type and name, and saves them for the next daemon. If another device is selected, the \
-            command asks on a terminal; elsewhere it needs --yes. If two devices have the same name, the name is \
-            rejected, and both are listed.
+            A running daemon closes its link to the old device, drops and counts the pending data, and connects to the \
+            new device. If no daemon is running, the command scans for the device, and saves its address, address type \
+            and name for the next daemon. If another device is already selected, the command asks for confirmation on \
+            a terminal, and requires --yes elsewhere. If two devices have the same name, the command rejects the name, \
+            and lists both devices.
 
-            If the device is paired (`blewedge pair`), its data is typed only over a link encrypted with its keys. \
-            Anyone can impersonate an unpaired device by copying its name and address. For an unpaired device, the \
-            command therefore asks on a terminal; elsewhere it needs --security none, or exits with status 78. Higher \
-            levels of --security require a paired device; they do not pair with it.
+            Data from a paired device is typed only over a link that is encrypted with the device's keys. Anyone can \
+            impersonate an unpaired device by copying its name and address. For an unpaired device, the command \
+            therefore asks for confirmation on a terminal. Without a terminal, the command rejects an unpaired device \
+            with status 78, unless --security none is given. The levels `encrypted` and `authenticated` of --security \
+            require a device that is already paired.
 
             EXAMPLES:
               blewedge use LINBLE-TEST
@@ -40,24 +41,24 @@ struct UseCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The device: its name in upper or lower case, its address, or both.",
+            "Name of the device in upper or lower case letters, its address, or NAME@ADDRESS.",
             valueName: "name|address|name@address"
         ),
         completion: Completion.devices
     )
     var device: String
 
-    @Flag(help: "Replace the selected device without asking.")
+    @Flag(help: "Replace the selected device without asking for confirmation.")
     var yes = false
 
     @Option(
-        "Minimum security of the link: `none` accepts an unpaired device without asking; higher levels require its keys.",
+        "Minimum security level of the link. The level `none` accepts an unpaired device without confirmation. Higher levels require a paired device.",
         value: GATTLinkSecurity.Level.allValueStrings.joined(separator: "|")
     )
     var security: GATTLinkSecurity.Level?
 
     @Option(
-        "Without a daemon: save the address with this type, and do not scan.",
+        "If no daemon is running, save the address with this address type, without a scan.",
         value: AddressType.allCases.map { "\($0)" }.joined(separator: "|")
     )
     var addressType: AddressType?
@@ -160,12 +161,13 @@ struct UseCommand: ParsableCommand {
 struct ForgetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
-        abstract: "Clear the selected device, or delete the keys of a paired one.",
+        abstract: "Clear the device selection, or delete the keys of a paired device.",
         usage: "blewedge forget [<address>] [<options>]",
         discussion: """
-            Without an address, the selection is cleared: a running daemon closes the link, and waits for a new \
-            selection. With an address, the keys of that device are deleted from the file and from the kernel, which \
-            also ends its link; the selection stays.
+            Without an address, the command clears the selection. When the selection is cleared, a running daemon \
+            closes its link, and waits for a new selection. With an address, the command deletes the keys of that \
+            device from the bonds file and from the kernel, but keeps the selection. When the kernel deletes the keys \
+            of a device, it also closes the link to the device.
 
             EXAMPLES:
               blewedge forget
@@ -174,7 +176,7 @@ struct ForgetCommand: ParsableCommand {
     )
 
     @Argument(
-        help: ArgumentHelp("Delete the keys of this paired device.", valueName: "address"),
+        help: ArgumentHelp("Address of the paired device whose keys are deleted.", valueName: "address"),
         completion: Completion.addresses
     )
     var device: String?

@@ -118,11 +118,11 @@ struct ConfigShowCommand: ParsableCommand {
 struct ProfilesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "profiles",
-        abstract: "List the device profiles, or show one.",
+        abstract: "List the device profiles, or print one of them.",
         discussion: """
-            With `profile = "auto"`, the default, a device uses the first of these profiles that it offers: those of \
-            the configuration, then the others in this order. A profile that is shown can be saved, edited, and named \
-            by its path in the configuration.
+            By default (`profile = "auto"`), blewedge uses the first profile in the list whose service the device \
+            offers. The profiles in the configuration come before the built-in profiles in the list. To change a \
+            profile, save it in a file, edit the file, and set `profile` in the configuration to the path of the file.
 
             EXAMPLES:
               blewedge profiles
@@ -131,12 +131,12 @@ struct ProfilesCommand: ParsableCommand {
     )
 
     @Argument(
-        help: ArgumentHelp("Profile: built in, or from the configuration.", valueName: "name"),
+        help: ArgumentHelp("Name of a built-in profile or of a profile in the configuration.", valueName: "name"),
         completion: Completion.profiles
     )
     var name: String?
 
-    @Option("Configuration file with further profiles.", value: "file", completion: .file())
+    @Option("Configuration file that contains additional profiles.", value: "file", completion: .file())
     var file: String?
 
     @Flag(help: "Print the output as JSON, with one object per line.")

@@ -16,9 +16,9 @@ struct DevicesCommand: ParsableCommand {
         commandName: "devices",
         abstract: "List known and connected devices.",
         discussion: """
-            A device is known by its address if it was selected, paired or connected before; private addresses are not \
-            saved. A device is connected if it has a link to this machine, made by any program. The command does not \
-            scan, and needs no adapter and no permission.
+            Known devices are devices that were selected, paired or connected before, except devices with a private \
+            address. Connected devices are devices that have a link to this machine, regardless of the program that \
+            made the link. The command does not scan, and needs neither an adapter nor a permission.
 
             EXAMPLES:
               blewedge devices
@@ -27,11 +27,11 @@ struct DevicesCommand: ParsableCommand {
             """
     )
 
-    @Flag(help: "Print one JSON object per line, for one device each.")
+    @Flag(help: "Print each device as a JSON object on its own line.")
     var json = false
 
     @Option(
-        "Delete the date of this device's last connection; its selection and keys stay.",
+        "Delete the date of this device's last connection, but keep its keys and the selection.",
         value: "address",
         completion: Completion.addresses
     )

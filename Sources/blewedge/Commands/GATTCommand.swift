@@ -18,13 +18,14 @@ enum GATTAction: String, ExpressibleByArgument, CaseIterable {
 struct GATTCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gatt",
-        abstract: "Show a device's GATT services; read, write and subscribe.",
+        abstract: "Show the GATT services of a device, or access one attribute.",
         usage: "blewedge gatt <address|name> [<action>] [<handle|uuid>] [<options>]",
         discussion: """
-            Scans for the device for 10 s, connects, and prints its services, characteristics and descriptors; or \
-            reads, writes or subscribes to one attribute, given by its handle (0x0012) or its UUID (2A00, or the \
-            longer forms). Values are printed in hexadecimal and as text. Data goes to standard output, messages to \
-            standard error.
+            The command scans for the device for 10 s, and connects to it. Without an action, the command prints the \
+            services, characteristics and descriptors of the device. The actions read, write and subscribe apply to \
+            one attribute, which you specify by a handle such as 0x0012, or by a short or long UUID such as 2A00. \
+            Values are printed in hexadecimal and as text. Data is printed on standard output, and messages are \
+            printed on standard error.
 
             EXAMPLES:
               blewedge gatt F0:F1:F2:F3:F4:F5
@@ -44,29 +45,34 @@ struct GATTCommand: ParsableCommand {
     )
     var device: String
 
-    @Argument(help: ArgumentHelp("read, write or subscribe; without it, all services are shown.", valueName: "action"))
+    @Argument(
+        help: ArgumentHelp(
+            "Action on the attribute. Without an action, the command prints all services.",
+            valueName: "action"
+        )
+    )
     var action: GATTAction?
 
-    @Argument(help: ArgumentHelp("Attribute to read, write or subscribe to.", valueName: "handle|uuid"))
+    @Argument(help: ArgumentHelp("Handle or UUID of the attribute.", valueName: "handle|uuid"))
     var attribute: String?
 
     @OptionGroup var adapterOptions: AdapterOptions
 
     @OptionGroup var captureOptions: CaptureOptions
 
-    @Option("Bytes to write: pairs of hexadecimal digits, with or without spaces.", value: "digits")
+    @Option("Bytes to write, as pairs of hexadecimal digits with or without spaces.", value: "digits")
     var hex: String?
 
-    @Option(help: "Text to write, as UTF-8.")
+    @Option(help: "Text to write, encoded as UTF-8.")
     var text: String?
 
-    @Flag(name: .customLong("no-response"), help: "Write without a response from the device.")
+    @Flag(name: .customLong("no-response"), help: "Write without requesting a response from the device.")
     var withoutResponse = false
 
-    @Option("Stop after this many values.", value: "number")
+    @Option("Stop after receiving this number of values.", value: "number")
     var count: Int?
 
-    @Option("Stop after this time, with status 75 if --count is not reached by then.", value: "time")
+    @Option("Stop after this time. If fewer values than --count were received, the exit status is 75.", value: "time")
     var seconds: TimeArgument?
 
     @Flag(help: "Print the output as JSON, with one object per line.")

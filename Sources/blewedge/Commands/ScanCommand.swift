@@ -17,15 +17,18 @@ struct ScanCommand: ParsableCommand {
         abstract: "Show the Bluetooth LE devices nearby.",
         usage: "blewedge scan [<options>]",
         discussion: """
-            On a terminal, the devices are shown in a table, strongest signal first, which is refreshed every two \
-            seconds (scan.refresh). A device that was not heard for a minute is removed. The selected device is always \
-            shown, at the top and with an asterisk. Into a pipe, a line is printed for each new device, and again when \
-            its data changes: address, address type, RSSI, name and services, separated by tabs.
+            On a terminal, the command shows a table of devices, sorted by signal strength. By default, the table is \
+            refreshed every two seconds. A device disappears from the table if it is not heard for one minute. The \
+            selected device is always at the top of the table, marked with an asterisk. If the output is not a \
+            terminal, the command prints a line for each new device, and again when the data of the device changes. \
+            Each line contains the address, the address type, the RSSI, the name and the services of a device, \
+            separated by tabs.
 
-            If a daemon uses the adapter, the daemon scans, for one client after another. With --passive, --duplicates \
-            or --capture, the command itself scans, which works alongside the daemon if the kernel manages the \
-            adapter. A controller on a serial line or a user channel belongs to one process; if another process has \
-            it, the command names that process and exits with status 69.
+            If a daemon uses the adapter, the daemon performs the scan, for only one client at a time. With --passive, \
+            --duplicates or --capture, the command scans without the help of the daemon. The command and the daemon \
+            can use an adapter at the same time if the kernel manages the adapter. Only one process can use a \
+            controller on a serial line or on the user channel. If another process uses the controller, the command \
+            prints the name of that process, and exits with status 69.
 
             EXAMPLES:
               blewedge scan
@@ -43,25 +46,30 @@ struct ScanCommand: ParsableCommand {
     @Flag(help: "Print the output as JSON, with one object per line.")
     var json = false
 
-    @Flag(help: "Scan for 5 s (or --seconds), then print each device once.")
+    @Flag(help: "Scan for 5 s, or for the time of --seconds, and then print each device once.")
     var once = false
 
-    @Option("Stop after this time.", value: "time")
+    @Option("Stop the scan after this time.", value: "time")
     var seconds: TimeArgument?
 
-    @Option(help: ArgumentHelp("Show only devices that offer this service; can be repeated.", valueName: "uuid"))
+    @Option(
+        help: ArgumentHelp(
+            "Show only devices that offer this service. The option can be repeated for several services.",
+            valueName: "uuid"
+        )
+    )
     var service: [BluetoothUUID] = []
 
-    @Option("Show only devices with this name, in upper or lower case.", value: "text")
+    @Option("Show only devices with this name, in upper or lower case letters.", value: "text")
     var name: String?
 
-    @Flag(help: "Scan passively: do not request scan responses, which often contain the name.")
+    @Flag(help: "Scan passively, without requesting scan responses, which often contain the device name.")
     var passive = false
 
-    @Flag(help: "Print every advertisement, even if nothing has changed.")
+    @Flag(help: "Print every advertisement, even if its content has not changed.")
     var duplicates = false
 
-    @Option("Table refresh interval (default: scan.refresh of the configuration, 2s).", value: "time")
+    @Option("Refresh interval of the table (default: scan.refresh in the configuration, or 2s).", value: "time")
     var refresh: TimeArgument?
 
     func validate() throws {

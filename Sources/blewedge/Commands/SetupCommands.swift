@@ -89,7 +89,10 @@ struct SetupCommand: ParsableCommand {
     @Flag(help: "Print the steps without executing them.")
     var dryRun = false
 
-    @Flag(help: "Uninstall the service, but keep the user, the selection, the configuration and the program.")
+    @Flag(
+        help:
+            "Remove everything that `setup` installed, except the user, the selection, the configuration and the program."
+    )
     var remove = false
 
     func run() throws {
