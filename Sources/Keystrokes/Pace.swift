@@ -52,10 +52,10 @@ public struct Pace: Equatable, Sendable {
         /// Short description of the purpose of the profile, for users.
         public var summary: String {
             switch self {
-            case .console: "a text console: no pause"
+            case .console: "text consoles, without pauses"
             case .kms: "full-screen programs that read once per frame"
             case .desktop: "X11 and Wayland desktops"
-            case .scanner: "browsers and input methods: the rhythm of a wired scanner"
+            case .scanner: "browsers and input methods, with the rhythm of a wired scanner"
             case .slow: "remote desktops and virtual machines"
             }
         }

@@ -19,34 +19,39 @@ struct RunCommand: ParsableCommand {
         commandName: "run",
         abstract: "Connect to a device and type what it sends.",
         discussion: """
-            Without --device, this is the daemon: it types the data of the device selected with `blewedge use`, \
-            follows a new selection at once, and waits while the adapter or a permission is missing. With --device, it \
-            uses that device only. A paired device (`blewedge pair`) must encrypt the link with its keys. For an \
-            unpaired device, the command asks on a terminal; elsewhere it needs --security none, or exits with status \
-            78.
+            Without --device, the command runs as the daemon. The daemon types the data of the device that was \
+            selected with `blewedge use`, and switches to a newly selected device at once. While the adapter or a \
+            permission is missing, the daemon waits. With --device, the command uses only the given device. A link to \
+            a paired device must be encrypted with the keys from `blewedge pair`. For an unpaired device, the command \
+            asks for confirmation on a terminal. Without a terminal, the command rejects an unpaired device with \
+            status 78, unless --security none is given.
 
-            A lost link is re-established after 3 s. Failed connection attempts are retried after 3, 6, 12, 24, 48 and \
-            then every 60 s, or as soon as the device advertises again after a silence. Settings without an option \
-            here come from the configuration file (`blewedge config show`). Ctrl-C closes the link and prints the byte \
-            counts. SIGHUP reloads the configuration, like `blewedge reload`. On a terminal, the last line shows the \
-            state, unless status-line is off.
+            If the link is lost, blewedge reconnects after 3 s. Failed connection attempts are retried after 3, 6, 12, \
+            24 and 48 s, and then every 60 s. blewedge also retries at once if a device that stopped advertising \
+            advertises again. Settings that are not given as options come from the configuration file, which `blewedge \
+            config show` prints. Ctrl-C closes the link and prints the byte counts. The signal SIGHUP reloads the \
+            configuration, like `blewedge reload`. On a terminal, the last line shows the current state, unless \
+            status-line is off in the configuration.
 
-            The layout maps characters to keys. It must be the layout that the application uses: us, jp, de and others \
-            are built in, console is the current keymap of a text console, and other names are looked up by \
-            libxkbcommon, if it is installed. A character that the layout cannot type is rejected and counted. With \
-            --scan, the whole barcode is rejected before its first key is pressed.
+            The keyboard layout maps characters to keys, and must be the layout that the application uses. The layouts \
+            us, jp, de and others are built in, and the layout console is the current keymap of a text console. Other \
+            layouts are loaded by libxkbcommon, if it is installed. A character that the layout cannot type is \
+            rejected and counted. With --scan, a barcode is rejected as a whole if it contains a character that cannot \
+            be typed.
 
-            Data that waited longer than --max-age while nothing could be typed is dropped and counted, so that a \
-            kiosk does not type yesterday's barcodes when it wakes up. A backlog that is already being typed is \
-            typed to its end. With --scan, only whole barcodes are typed; a barcode cut short by a lost link is rejected.
+            Data that could not be typed for longer than --max-age is dropped and counted. For example, a kiosk that \
+            wakes up does not type yesterday's barcodes. Once typing has started, all waiting data is typed, even if \
+            it becomes older than --max-age. With --scan, only complete barcodes are typed, and a barcode that is cut \
+            off by a lost link is rejected.
 
-            The virtual keyboard has the name "blewedge keyboard", bus type virtual, vendor b1ed and product 0001. It \
-            declares the keys that can be typed and, for udev, the key codes 1 to 31.
+            The virtual keyboard has the name "blewedge keyboard", the bus type virtual, the vendor ID b1ed and the \
+            product ID 0001. The virtual keyboard declares all keys that can be typed. The key codes 1 to 31 are \
+            always declared, because udev uses these keys to recognize keyboards.
 
             EXAMPLES:
               blewedge run
               blewedge run --device LINBLE-TEST                  Asks if unpaired.
-              blewedge run --device LINBLE-TEST --security none  For an unpaired one.
+              blewedge run --device LINBLE-TEST --security none  Does not ask.
               blewedge run --device F0:F1:F2:F3:F4:F5 --table strict --stall 50ms
               blewedge run --device LINBLE-TEST --layout de --table gs1-text
               blewedge run --device LINBLE-TEST --pace scanner
@@ -65,26 +70,26 @@ struct RunCommand: ParsableCommand {
     @OptionGroup var captureOptions: CaptureOptions
 
     @Option(
-        "Device to use instead of the selected one: its name in upper or lower case, its address, or NAME@ADDRESS.",
+        "Device to use instead of the selected device. NAME@ADDRESS specifies a device by its name and address. Upper and lower case letters in names are equal.",
         value: "name|address",
         completion: Completion.devices
     )
     var device: String?
 
     @Option(
-        "Minimum security of the link; below it, nothing is typed. With --device, `none` accepts an unpaired device without asking.",
+        "Minimum security level of the link. If the link is less secure, nothing is typed. With --device, the level `none` accepts an unpaired device without confirmation.",
         value: GATTLinkSecurity.Level.allValueStrings.joined(separator: "|")
     )
     var security: GATTLinkSecurity.Level?
 
     @Option(
-        help: ArgumentHelp("Configuration file to use instead of the default blewedge.toml.", valueName: "file"),
+        help: ArgumentHelp("Configuration file to use instead of the default file blewedge.toml.", valueName: "file"),
         completion: .file()
     )
     var config: String?
 
     @Option(
-        "Table that says what each byte types: built in (\(ByteTable.BuiltIn.allCases.map(\.rawValue).joined(separator: ", "))) or a file.",
+        "Table that defines what is typed for each byte. Use a table file or one of the built-in tables \(ByteTable.BuiltIn.allCases.map(\.rawValue).joined(separator: ", ")).",
         value: "name|file",
         completion: Completion.tables
     )
@@ -102,35 +107,38 @@ struct RunCommand: ParsableCommand {
     @OptionGroup var paceOptions: PaceOptions
 
     @Option(
-        "Drop data that waited longer while nothing could be typed; 0 keeps data of any age (default: 5s).",
+        "Drop data that could not be typed for this time; 0 keeps data of any age (default: 5s).",
         value: "time"
     )
     var maxAge: TimeArgument?
 
     @Option(
-        "While CapsLock is on: auto inverts the case of typed letters so that they come out right; ignore types as if it were off.",
+        "Policy while Caps Lock is on. The policy auto inverts the case of typed letters, so that the application receives them correctly. The policy ignore types as if Caps Lock were off.",
         value: "policy"
     )
     var capsLock: CapsLockPolicy?
 
-    @Flag(help: "Read the keyboard's own event node, and count the events that arrived and those that did not.")
+    @Flag(
+        help:
+            "Read the events of the virtual keyboard back, and count the events that arrived and the events that are missing."
+    )
     var verify = false
 
     @Option(
-        "Type only while this virtual terminal is in the foreground; data received meanwhile is never typed.",
+        "Type only while this virtual terminal is in the foreground. Data that arrives while the terminal is in the background is never typed.",
         value: "number"
     )
     var gateVT: Int?
 
     @Option(
-        "If started by root: run as this user, as a systemd service does; `blewedge setup` creates the user blewedge.",
+        "User as whom the daemon runs if root starts it. `blewedge setup` creates the user blewedge for this purpose.",
         value: "name"
     )
     var user: String?
 
     @Flag(
         help:
-            "Print lines for a journal: with a priority, without the program's name. Default if systemd connected one."
+            "Print log lines for the systemd journal, with a priority and without the program's name. This format is the default if systemd has connected the output to the journal."
     )
     var foreground = false
 
@@ -141,22 +149,24 @@ struct RunCommand: ParsableCommand {
 
     @Flag(
         help: """
-            Like --json, with connects, disconnects and byte counts, at most ten times per second; never the data. If \
-            the consumer is too slow, lines are skipped, and the next line reports how many.
+            In addition to the output of --json, print connections, disconnections and byte counts, at most ten times \
+            per second. Received data is never printed. If the program that reads the output is too slow, lines are \
+            skipped, and the next line reports the number of skipped lines.
             """
     )
     var events = false
 
     @Option(
         help: ArgumentHelp(
-            "Run a program on each connect, disconnect and received barcode, without a shell or arguments.",
+            "Program to run at each connection, disconnection and received barcode, without a shell and without arguments.",
             discussion: """
-                It gets the barcodes on its standard input, one per line. Its environment has BLEWEDGE_EVENT (connect, \
-                disconnect, received), BLEWEDGE_COUNT (number of events or barcodes), BLEWEDGE_LENGTH (bytes on \
-                standard input), BLEWEDGE_ADDRESS, BLEWEDGE_ADDRESS_TYPE and BLEWEDGE_REASON. One program runs at a \
-                time, for at most 30 s. Events that occur meanwhile are combined, and up to 64 KiB of barcodes are \
-                queued (--slow-reader). Barcodes still unread when the hook exits count as undelivered. Typing never \
-                waits for it.
+                The hook program receives the barcodes on its standard input, one per line. The environment of the \
+                hook program contains BLEWEDGE_EVENT (connect, disconnect or received), BLEWEDGE_COUNT (number of \
+                events or barcodes), BLEWEDGE_LENGTH (number of bytes on standard input), BLEWEDGE_ADDRESS, \
+                BLEWEDGE_ADDRESS_TYPE and BLEWEDGE_REASON. Only one hook program runs at a time, for at most 30 s. \
+                Events that occur while the hook program runs are combined. Up to 64 KiB of barcodes are queued for \
+                the hook program, and --slow-reader defines what happens to more barcodes. Barcodes that the hook \
+                program has not read when it exits count as undelivered. Typing never waits for the hook program.
                 """,
             valueName: "program"
         )

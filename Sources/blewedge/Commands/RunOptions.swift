@@ -54,7 +54,7 @@ struct DaemonOptions: ParsableArguments {
 /// The options for the device's profile, and for the outputs to which its data goes.
 struct WireOptions: ParsableArguments {
     @Option(
-        "Serial service: \(Profile.builtIn.map(\.name).joined(separator: ", ")), a profile of the configuration, a file by its path, or \(Configuration.anyProfile) for any that the device offers.",
+        "Profile of the serial service: \(Profile.builtIn.map(\.name).joined(separator: ", ")), a profile in the configuration, the path of a profile file, or \(Configuration.anyProfile) for the first profile that the device offers.",
         value: "name|path",
         completion: Completion.profiles
     )
@@ -62,10 +62,11 @@ struct WireOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Output for received data: \(OutputDestination.form). A terminal or socket also carries bytes to the device.",
+            "Output for received data: \(OutputDestination.form). Data that is written to a pseudoterminal or socket is sent to the device.",
             discussion: """
-                Repeat it for several outputs, at most \(Configuration.mostOutputs). Each has its own queue and byte \
-                counts, and none waits for another. It replaces the outputs in the configuration.
+                To use up to \(Configuration.mostOutputs) outputs, repeat the option. Each output has its own queue \
+                and byte counts, and does not wait for the other outputs. The option replaces all outputs in the \
+                configuration.
                 """,
             valueName: "output"
         )
@@ -75,24 +76,25 @@ struct WireOptions: ParsableArguments {
     @Flag(
         inversion: .prefixedNo,
         help: """
-            For outputs other than the keyboard: withhold data while typing is paused or the gate is closed, or \
-            deliver it.
+            For outputs other than the keyboard, withhold data while typing is paused or the gate is closed. With \
+            --no-gated, data is always delivered to these outputs.
             """
     )
     var gated: Bool?
 
-    @Flag(help: "For outputs other than the keyboard: deliver the received bytes instead of the text to type.")
+    @Flag(help: "For outputs other than the keyboard, deliver the received bytes instead of the text to type.")
     var raw = false
 
     @Option(
         help: ArgumentHelp(
-            "For outputs other than the keyboard: what to do when 64 KiB are queued for a client.",
+            "For outputs other than the keyboard, policy when 64 KiB of data are queued for a client.",
             discussion: """
-                drop-newest (the default) drops the new line, drop-oldest drops the oldest queued line, and wait \
-                accepts no more data until a client is connected and every client has room. Only whole lines are \
-                dropped. A line ends at an Enter, at the end of a barcode in scan mode, before a silence of 100 ms, or \
-                after 4096 bytes. Bytes count as typed if at least one client got their whole line, and otherwise as \
-                undelivered. Bytes that some client did not get count as missed.
+                The default policy, drop-newest, drops the new line. The policy drop-oldest drops the oldest queued \
+                line. The policy wait accepts no more data until a client is connected and every client has room. Only \
+                complete lines are dropped. A line ends at an Enter, at the end of a barcode in scan mode, before a \
+                silence of 100 ms, or after 4096 bytes. The bytes of a line count as typed if at least one client \
+                received the complete line, and as undelivered if no client received it. Bytes that did not reach \
+                every client count as missed.
                 """,
             valueName: "policy"
         )
@@ -124,7 +126,7 @@ struct WireOptions: ParsableArguments {
 struct PaceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Typing rhythm for the application: "
+            "Typing rhythm that suits the application: "
                 + Pace.Profile.allCases.map { "\($0.rawValue) (\($0.summary))" }.joined(separator: ", ") + ".",
             valueName: "profile"
         )
@@ -132,13 +134,13 @@ struct PaceOptions: ParsableArguments {
     var pace: Pace.Profile?
 
     @Option(
-        "How long an application may stall without losing a key, instead of the pace's value; 0 assumes no stalls.",
+        "Longest stall of the application during which no key is lost. The default depends on --pace. The value 0 means that the application never stalls.",
         value: "time"
     )
     var stall: TimeArgument?
 
     @Option(
-        "Events that the kernel queues for each application: 256, or 64 for Xorg's old evdev driver (default: 256).",
+        "Number of events that the kernel queues for each application. Use 64 for Xorg's old evdev driver (default: 256).",
         value: "events"
     )
     var queue: ReaderQueue?
@@ -159,35 +161,38 @@ struct PaceOptions: ParsableArguments {
 
 /// The options of `--scan`, which types whole barcodes instead of each byte as it arrives.
 struct BarcodeModeOptions: ParsableArguments {
-    @Flag(help: "Type only whole barcodes, each checked before its first key is pressed.")
+    @Flag(help: "Type only complete barcodes, and check each barcode before typing it.")
     var scan = false
 
     @Option(
-        "With --scan: bytes that end a barcode, by name (cr, lf, tab, etx, gs …) or as 0x03; or none.",
+        "With --scan, the bytes that end a barcode, separated by commas. Use names such as cr, lf, tab, etx and gs, numbers such as 0x03, or none.",
         value: "bytes"
     )
     var terminator: TerminatorArgument?
 
-    @Option("With --scan: length of a silence that also ends a barcode.", value: "time")
+    @Option("With --scan, a silence of this length also ends a barcode.", value: "time")
     var idleGap: TimeArgument?
 
-    @Option("With --scan: minimum length of a barcode; shorter ones are not typed (default: 1).", value: "bytes")
+    @Option("With --scan, do not type barcodes that are shorter than this (default: 1).", value: "bytes")
     var minLength: Int?
 
     @Option(
-        "With --scan: maximum length; longer ones are not typed (default: \(BarcodeRules.defaultMaximumLength)).",
+        "With --scan, do not type barcodes that are longer than this (default: \(BarcodeRules.defaultMaximumLength)).",
         value: "bytes"
     )
     var maxLength: Int?
 
-    @Option("With --scan: text to type before each barcode; keys by name in braces, as in {f9}.", value: "text")
+    @Option(
+        "With --scan, type this text before each barcode. Key names in braces, such as {f9}, press a key.",
+        value: "text"
+    )
     var prefix: String?
 
-    @Option("With --scan: text to type after each barcode instead of its terminator, as in {tab}.", value: "text")
+    @Option("With --scan, type this text, such as {tab}, after each barcode instead of its terminator.", value: "text")
     var suffix: String?
 
     @Option(
-        "With --scan: do not type the same barcode again within this time; 0 types every one (default: 0).",
+        "With --scan, do not type the same barcode again within this time; 0 types every barcode (default: 0).",
         value: "time"
     )
     var duplicates: TimeArgument?
