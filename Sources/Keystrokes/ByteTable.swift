@@ -95,13 +95,13 @@ public struct ByteTable: Equatable, Sendable {
         /// Short description of the purpose of the table, for users.
         public var summary: String {
             switch self {
-            case .linble: "printable ASCII, Tab, Backspace, one Enter"
-            case .strict: "printable ASCII, one Enter"
-            case .gs1: "like strict; the group separator is dropped"
-            case .gs1Text: "like strict; the group separator is typed as <GS>"
-            case .gs1F8: "like strict; the group separator presses F8"
-            case .gs1Control: "like strict; the group separator presses Ctrl+]"
-            case .discard: "nothing"
+            case .linble: "Types printable ASCII characters, Tab, Backspace and Enter."
+            case .strict: "Types printable ASCII characters and Enter."
+            case .gs1: "Like strict, but discards the group separator."
+            case .gs1Text: "Like strict, but types the group separator as <GS>."
+            case .gs1F8: "Like strict, but presses F8 for the group separator."
+            case .gs1Control: "Like strict, but presses Ctrl+] for the group separator."
+            case .discard: "Discards all bytes."
             }
         }
 

@@ -15,15 +15,16 @@ struct AskCommand: ParsableCommand {
         abstract: "Send a command to the connected device, and print its reply.",
         usage: "blewedge ask <bytes> [<options>]",
         discussion: """
-            Commands of all clients are sent one after another: each is sent when the previous one has its reply or \
-            has timed out. The reply is printed in hexadecimal and not typed; other data from the device is typed as \
-            usual. Bytes are written as in the handshake of a profile: A5 01 in hexadecimal, "AT" in quotes, and \
-            {crc8-maxim} or another checksum (\(Checksum.names)) of all bytes before it. In a reply, ?? matches any \
-            byte, and * at the end matches the rest of the notification. Without --reply, the command succeeds when \
-            the bytes are written.
+            If several clients send commands, each command waits until the previous command has been answered or has \
+            timed out. The reply is printed in hexadecimal and is not typed. Other data from the device is typed as \
+            usual. If no matching reply arrives in time, the exit status is 75. If the link is lost before the reply, \
+            the exit status is 69, and the message says whether the command was sent. Without --reply, the command \
+            succeeds when the bytes have been sent.
 
-            If no matching reply arrives in time, the exit status is 75. If the link ends first, the exit status is \
-            69, and the message says whether the command was written.
+            Write bytes in hexadecimal (A5 01), text in quotes ("AT"), and the checksum of all preceding bytes as a \
+            name in braces ({crc8-maxim}). The checksums are crc8-maxim, crc8, crc16-modbus, crc16-ccitt, xor, sum and \
+            sum-negated. The handshake of a profile uses the same notation. In a reply, ?? matches any byte, and * at \
+            the end matches the rest of the notification.
 
             EXAMPLES:
               blewedge ask 'A5 01 {crc8-maxim}' --reply 'A5 81 ?? {crc8-maxim}'
@@ -35,14 +36,14 @@ struct AskCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("Command to send.", valueName: "bytes"))
     var command: String
 
-    @Option("Reply to wait for.", value: "bytes")
+    @Option("Pattern of the expected reply.", value: "bytes")
     var reply: String?
 
-    @Option("With --reply: time-out of the reply, from 10ms to 60s (default: 2s).", value: "time")
+    @Option("With --reply, the time-out of the reply, from 10ms to 60s (default: 2s).", value: "time")
     var within: TimeArgument?
 
     @Option(
-        "With --reply: number of times to write the command until a reply arrives (default: 1).",
+        "With --reply, the maximum number of attempts until a reply arrives (default: 1).",
         value: "number"
     )
     var times: Int?

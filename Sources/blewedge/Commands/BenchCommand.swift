@@ -13,19 +13,21 @@ import Texts
 struct BenchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
-        abstract: "Measure the speed of the ring, the encoder and the whole path, compared to C.",
+        abstract: "Measure the speed of blewedge, and compare it with the speed of C code.",
         usage: "blewedge bench [<options>]",
         discussion: """
-            Each line has our speed and its ratio to C code that ran right before and after; above 1 is faster than C. \
-            Other running programs distort the results; a last line then warns of this. Nothing is typed: the path \
-            ends in /dev/null.
+            Each line shows the speed of blewedge, and its ratio to the speed of C code that runs immediately before \
+            and after. A ratio above 1 means that blewedge is faster than C. If other programs distort the results, \
+            the last line of the output is a warning. The benchmark types nothing, because the key events are written \
+            to /dev/null.
 
-            With --uinput, a virtual keyboard is created and grabbed (EVIOCGRAB) before its first key, so that no \
-            terminal and no application receives its events. It prints the events per second, and the time from a \
-            write to its read, for each length of the event queue.
+            With --uinput, the benchmark creates a virtual keyboard, and grabs the keyboard (EVIOCGRAB) so that no \
+            other program receives its events. For each length of the event queue, --uinput prints the number of \
+            events per second, and the time from writing an event to reading it.
 
-            With --profile, one case runs in one thread without being measured, for example for a profiler or to count \
-            instructions. Cases written in C have names that end in -c; `typing` is the daemon's own path.
+            With --profile, the benchmark runs one case in one thread without measuring it, for example under a \
+            profiler. The names of cases that are written in C end in -c. The case `typing` runs the same code as the \
+            daemon.
 
             EXAMPLES:
               blewedge bench
@@ -38,16 +40,16 @@ struct BenchCommand: ParsableCommand {
     @Flag(help: "Print the output as JSON, with one object per line.")
     var json = false
 
-    @Option("Duration of each part of the measurement.", value: "time")
+    @Option("Duration of each measurement.", value: "time")
     var seconds = TimeArgument(.seconds(5))
 
-    @Flag(help: "Also measure the path through the kernel.")
+    @Flag(help: "Also measure the speed of a virtual keyboard in the kernel.")
     var uinput = false
 
-    @Option("Run only this case, without measuring: \(Profiled.names).", value: "case")
+    @Option("Case to run without measuring its speed: \(Profiled.names).", value: "case")
     var profile: Profiled?
 
-    @Option("Number of bytes or notifications for --profile.", value: "count")
+    @Option("Number of bytes or notifications that the case of --profile processes.", value: "count")
     var units = 1 << 16
 
     enum Profiled: ExpressibleByArgument {

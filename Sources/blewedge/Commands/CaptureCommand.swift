@@ -15,11 +15,11 @@ import Texts
 struct CaptureCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "capture",
-        abstract: "Print the attribute protocol packets of a capture.",
+        abstract: "Print the Attribute Protocol (ATT) packets in a capture file.",
         discussion: """
-            Reads a file written by --capture or `btmon -w`. Each line has the time, adapter, connection, direction (> \
-            to the device, < from it), packet type, attribute and value. A packet that violates the protocol is \
-            printed as its bytes.
+            The command reads a file that was written by --capture or by `btmon -w`. Each line contains the time, the \
+            adapter, the connection, the direction (> to the device, < from the device), the packet type, the \
+            attribute and the value. If a packet violates the protocol, only its bytes are printed.
 
             EXAMPLES:
               blewedge run --device LINBLE-TEST --capture session.btsnoop

@@ -31,8 +31,9 @@ struct ConfigCheckCommand: ParsableCommand {
         abstract:
             "Check a configuration file, and the table, layout, profiles and regions that it names.",
         discussion: """
-            Nothing is changed. Without a file, it checks the one that a daemon of this user would read; for root, \
-            that is /etc/blewedge/blewedge.toml. Each error is reported with its line, and with exit status 78.
+            The command does not change the configuration. Without a file, the command checks the configuration file \
+            of the current user. The configuration file of root is /etc/blewedge/blewedge.toml. Each error is reported \
+            with its line number. If there are errors, the exit status is 78.
 
             EXAMPLES:
               blewedge config check
@@ -95,7 +96,7 @@ struct ConfigCheckCommand: ParsableCommand {
 struct ConfigShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show the current configuration as a configuration file.",
+        abstract: "Print the current configuration in the format of the configuration file.",
         discussion: """
             EXAMPLES:
               blewedge config show
@@ -106,7 +107,7 @@ struct ConfigShowCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("Configuration file.", valueName: "file"), completion: .file())
     var file: String?
 
-    @Flag(help: "Explain every key; keys that have their default value are commented out.")
+    @Flag(help: "Explain every key, and comment out the keys that have their default values.")
     var commented = false
 
     func run() throws {

@@ -11,10 +11,11 @@ import Texts
 struct ConnectCommand: SimpleRequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "connect",
-        abstract: "Connect the daemon to the selected device, for example after `disconnect`.",
+        abstract: "Connect the daemon to the selected device, for example after `blewedge disconnect`.",
         discussion: """
-            It also retries a device that was given up because it lacks the serial service. The command returns at \
-            once, and the daemon connects in the background; `blewedge status --watch` shows the progress.
+            The daemon also retries a device that it gave up because the device had no serial service. The command \
+            returns at once, and the daemon connects in the background. To see the progress of the connection, use \
+            `blewedge status --watch`.
 
             EXAMPLES:
               blewedge connect
@@ -30,10 +31,10 @@ struct ConnectCommand: SimpleRequestCommand {
 struct DisconnectCommand: SimpleRequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "disconnect",
-        abstract: "Close the daemon's link, and keep it closed.",
+        abstract: "Disconnect the daemon from the device until `blewedge connect`.",
         discussion: """
-            Data that waits to be typed is dropped and counted. The device stays selected; `blewedge connect` connects \
-            to it again.
+            Data that has not been typed yet is dropped and counted. The device stays selected, and `blewedge connect` \
+            reconnects to the device.
 
             EXAMPLES:
               blewedge disconnect
@@ -49,9 +50,10 @@ struct DisconnectCommand: SimpleRequestCommand {
 struct PauseCommand: SimpleRequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause",
-        abstract: "Stop typing received data, until `resume`.",
+        abstract: "Stop typing received data until `blewedge resume`.",
         discussion: """
-            The link stays open. Data received while paused is counted as gated, and is never typed.
+            The link to the device stays open. Data that arrives while typing is paused is counted as gated, and is \
+            never typed.
 
             EXAMPLES:
               blewedge pause
@@ -67,7 +69,7 @@ struct PauseCommand: SimpleRequestCommand {
 struct ResumeCommand: SimpleRequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume",
-        abstract: "Type received data again, after `pause`.",
+        abstract: "Resume typing received data after `blewedge pause`.",
         discussion: """
             EXAMPLES:
               blewedge resume
@@ -85,9 +87,10 @@ struct ReloadCommand: SimpleRequestCommand {
         commandName: "reload",
         abstract: "Reload the daemon's configuration.",
         discussion: """
-            Tables, profiles and snippets are reloaded too. If the new configuration has an error, it is rejected with \
-            the position and the cause, and the daemon keeps the old one. `systemctl reload blewedge` and SIGHUP do \
-            the same; `blewedge config check` finds errors beforehand.
+            The daemon also reloads its tables, profiles and snippets. If the new configuration has an error, the \
+            daemon reports the position and the cause of the error, and keeps the old configuration. `systemctl reload \
+            blewedge` and the signal SIGHUP also reload the configuration. To find errors before you reload, run \
+            `blewedge config check`.
 
             EXAMPLES:
               blewedge reload
@@ -105,8 +108,8 @@ struct StopCommand: SimpleRequestCommand {
         commandName: "stop",
         abstract: "Stop the daemon.",
         discussion: """
-            The link is closed, and data that waits to be typed is dropped and counted. If systemd runs the daemon, \
-            `systemctl stop blewedge` does the same.
+            The daemon closes its link, and drops and counts data that has not been typed yet. If systemd runs the \
+            daemon, `systemctl stop blewedge` also stops it.
 
             EXAMPLES:
               blewedge stop
@@ -122,14 +125,18 @@ struct StopCommand: SimpleRequestCommand {
 struct EventsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "events",
-        abstract: "Follow the daemon's events, one JSON object per line.",
+        abstract: "Print the daemon's events as they occur, as one JSON object per line.",
         discussion: """
-            Prints the current state, then each change of state, each connect and disconnect, and the number of bytes \
-            received, but never the data. Events of beacons are "region" (entered, left or inside), "watching" \
-            (started or stopped by a switcher), "advertising", and "beaconAvailability": possible, or the cause \
-            (starting, no-adapter, off, forbidden, unsupported, failed) and the remedy. The last one is omitted if no \
-            region is known. If the consumer is too slow, lines are skipped, and the next line has their number in \
-            "missed". Exits with status 69 when the daemon ends.
+            The command prints the current state, and then each change of state, each connection and disconnection, \
+            and the number of received bytes. Received data is never printed. If the program that reads the output is \
+            too slow, lines are skipped, and the next line contains the number of skipped lines in "missed". When the \
+            daemon ends, the command exits with status 69.
+
+            The event "region" reports that a region was entered or left, or that the machine is inside a region. The \
+            event "watching" reports that a switcher beacon started or stopped the watching of regions. The event \
+            "advertising" reports whether this machine acts as a beacon. The event "beaconAvailability" reports that \
+            beacons can be received, or the cause (starting, no-adapter, off, forbidden, unsupported or failed) and \
+            the fix. The event "beaconAvailability" is omitted if no region is known.
 
             EXAMPLES:
               blewedge events
@@ -154,7 +161,7 @@ struct SendCommand: ParsableCommand {
         abstract: "Send bytes to the connected device.",
         discussion: """
             The device must be connected, and its profile must have a writable characteristic. The command succeeds \
-            when the controller has the bytes; most devices confirm nothing.
+            when the controller has accepted the bytes, because most devices do not confirm them.
 
             EXAMPLES:
               blewedge send --text 'R'
@@ -162,10 +169,10 @@ struct SendCommand: ParsableCommand {
             """
     )
 
-    @Option("Bytes to send: pairs of hexadecimal digits, with or without spaces.", value: "digits")
+    @Option("Bytes to send, as pairs of hexadecimal digits with or without spaces.", value: "digits")
     var hex: String?
 
-    @Option(help: "Text to send, as UTF-8.")
+    @Option(help: "Text to send, encoded as UTF-8.")
     var text: String?
 
     @OptionGroup var daemon: DaemonOptions

@@ -11,7 +11,7 @@ import Texts
 struct GateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gate",
-        abstract: "Hand over typing to another instance.",
+        abstract: "Let another instance of blewedge type the data.",
         subcommands: [GateGiveCommand.self]
     )
 }
@@ -19,13 +19,13 @@ struct GateCommand: ParsableCommand {
 struct GateGiveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "give",
-        abstract: "Let another instance type instead of this one.",
+        abstract: "Resume typing in another instance of blewedge, and pause typing in this instance.",
         discussion: """
-            Opens the gate of the other instance and closes this one's gate, like `resume` there and `pause` here. If \
-            the other instance refuses, or its gate stays closed for another reason, nothing changes here. An instance \
-            is a daemon with its own runtime directory, and is named after it: a daemon started with \
-            RUNTIME_DIRECTORY=/run/till is the instance `till`. If the directory is not beside /run/blewedge, give its \
-            path.
+            The command opens the gate of the other instance, and closes the gate of this instance. If the other \
+            instance refuses, or if its gate stays closed for another reason, this instance does not change. An \
+            instance is a daemon with its own runtime directory, and has the name of that directory. For example, a \
+            daemon that is started with RUNTIME_DIRECTORY=/run/till is the instance `till`. If the runtime directories \
+            of the two instances have different parent directories, give the full path of the other runtime directory.
 
             EXAMPLES:
               blewedge gate give till
@@ -34,7 +34,7 @@ struct GateGiveCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The other instance, by its name or directory.", valueName: "name"))
+    @Argument(help: ArgumentHelp("Name or runtime directory of the other instance.", valueName: "name"))
     var name: String
 
     @OptionGroup var daemon: DaemonOptions

@@ -15,11 +15,11 @@ import Typing
 struct KeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key",
-        abstract: "Press keys, to correct an entry without a keyboard.",
+        abstract: "Press keys on the virtual keyboard, for example to correct an entry.",
         discussion: """
-            Digits and the signs + - < > . , are typed as characters in every layout. Quote signs that the shell \
-            interprets, or give their names: plus, minus, less, greater, period, comma. The other keys are \
-            \(([" "].map { _ in "space" } + KeyName.keys).joined(separator: ", ")). No other key can be pressed.
+            Digits and the signs + - < > . , are typed as characters with every keyboard layout. Quote the signs that \
+            the shell interprets, or use the names plus, minus, less, greater, period and comma. You can also press \
+            \(([" "].map { _ in "space" } + KeyName.keys).joined(separator: ", ")), but no other keys.
 
             EXAMPLES:
               blewedge key 4 2 enter
@@ -28,7 +28,10 @@ struct KeyCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Keys to press, in this order.", valueName: "name"), completion: .list(KeyName.words))
+    @Argument(
+        help: ArgumentHelp("Keys to press, in the given order.", valueName: "name"),
+        completion: .list(KeyName.words)
+    )
     var names: [String]
 
     @OptionGroup var daemon: DaemonOptions
@@ -49,14 +52,15 @@ struct KeyCommand: ParsableCommand {
 struct SnippetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "snippet",
-        abstract: "Type a saved text, and place the cursor in it.",
+        abstract: "Type a saved text, and move the cursor to a position in the text.",
         discussion: """
-            Snippets are read from snippets.json in the configuration directory: {"title": "text", "irony": \
-            {"opening": "<i>", "closing": "</i>"}}. `snippets = "habr"` in the configuration adds HTML tags, as an \
-            example. After typing, the cursor moves behind the first of ] :// =" > that the text contains, in this \
-            order. In scan mode, {"bold": {"received": "B1"}, "sig": {"text": "Jane Doe", "received": "S1"}} also \
-            types these snippets for the barcodes B1 and S1. Without a title, the current snippets of the user's and \
-            the system's files are listed: title and text, separated by a tab.
+            Snippets are defined in snippets.json in the configuration directory, for example {"title": "text", \
+            "irony": {"opening": "<i>", "closing": "</i>"}}. The setting `snippets = "habr"` adds a sample set of \
+            snippets for HTML tags. After typing, blewedge searches the text for ], ://, =" and >, in this order, and \
+            moves the cursor behind the first match. In scan mode, a barcode can trigger a snippet. For example, \
+            {"bold": {"received": "B1"}, "sig": {"text": "Jane Doe", "received": "S1"}} types the snippet bold for the \
+            barcode B1, and the snippet sig for the barcode S1. Without a title, the command lists the titles and \
+            texts of all snippets of the user and the system, separated by tabs.
 
             EXAMPLES:
               blewedge snippet greeting
@@ -64,7 +68,12 @@ struct SnippetCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Title of the snippet; without it, all are listed.", valueName: "title"))
+    @Argument(
+        help: ArgumentHelp(
+            "Title of the snippet to type. Without a title, the command lists all snippets.",
+            valueName: "title"
+        )
+    )
     var title: String?
 
     @OptionGroup var daemon: DaemonOptions
@@ -82,11 +91,11 @@ struct SnippetCommand: ParsableCommand {
 struct ClearCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clear",
-        abstract: "Clear the field that was typed into.",
+        abstract: "Clear the input field of the application.",
         discussion: """
-            Presses End, then Backspace for each character that the daemon has typed since the last Enter or Tab; \
-            earlier contents of the field stay. With `clear = "select-all"` in the configuration, presses Ctrl+A and \
-            Backspace instead.
+            The daemon presses End, and then Backspace for each character that it has typed since the last Enter or \
+            Tab. Text that was in the field before is kept. With `clear = "select-all"` in the configuration, the \
+            daemon presses Ctrl+A and Backspace.
 
             EXAMPLES:
               blewedge clear

@@ -11,7 +11,7 @@ struct ManualCommand: ParsableCommand {
         commandName: "manual",
         abstract: "Print the manual page.",
         discussion: """
-            The page contains the help text of every command.
+            The manual page contains the help text of every command.
 
             EXAMPLES:
               blewedge manual | man -l -
@@ -244,7 +244,7 @@ struct ManualText {
 struct CompletionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "completions",
-        abstract: "Print a shell's completion script.",
+        abstract: "Print the completion script for a shell.",
         discussion: """
             The script completes commands, options and values, such as the names of known devices, profiles, layouts \
             and tables.
@@ -278,7 +278,12 @@ struct CompletionsCommand: ParsableCommand {
         }
     }
 
-    @Argument(help: ArgumentHelp("Shell to use.", valueName: Shell.allCases.map(\.rawValue).joined(separator: "|")))
+    @Argument(
+        help: ArgumentHelp(
+            "Shell that will load the completion script.",
+            valueName: Shell.allCases.map(\.rawValue).joined(separator: "|")
+        )
+    )
     var shell: Shell
 
     func run() throws {

@@ -31,18 +31,18 @@ enum LineEnd: String, ExpressibleByArgument, CaseIterable {
 struct SimulateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
-        abstract: "Act as a serial device: send lines to a central, and print what it writes.",
+        abstract: "Simulate a serial device that sends lines and prints the data that it receives.",
         usage: "blewedge simulate [<options>]",
         discussion: """
-            Advertises the LINBLE UART service, or that of another profile, and accepts connections until Ctrl-C. \
-            Lines come from standard input, a file or a generator, and are sent as notifications in order. They \
-            are read only as fast as the central receives them, and wait while none is connected. Each write from a \
-            central is printed on a line of its own.
+            The simulated device advertises the LINBLE UART service or the service of another profile, and accepts \
+            connections until Ctrl-C. Lines are read from standard input, a file or a generator, and are sent as \
+            notifications in order. The command reads lines only as fast as the central receives them, and waits while \
+            no central is connected. Each write from a central is printed on a separate line.
 
-            With --pairable, one central may pair, once and within that time. Its keys are saved in the state \
-            directory like those of `pair`; `bonds` lists them and `forget` deletes them. With --security, a central \
-            can subscribe and write only over a link encrypted with such keys. If a daemon uses the adapter, stop it \
-            first.
+            With --pairable, one central may pair once within the given time. The keys of the central are saved in the \
+            state directory. `blewedge bonds` lists these keys, and `blewedge forget` deletes them. With --security, a \
+            central can subscribe and write only over a link that is encrypted with keys from pairing. If a daemon \
+            uses the adapter, stop the daemon first.
 
             EXAMPLES:
               blewedge simulate                       Send each line typed here.
@@ -62,43 +62,46 @@ struct SimulateCommand: ParsableCommand {
     @Option(help: "Name to advertise.")
     var name = "LINBLE-TEST"
 
-    @Option("Serial service to offer: \(Profile.builtIn.map(\.name).joined(separator: ", ")).", value: "profile")
+    @Option(
+        "Profile of the serial service to offer: \(Profile.builtIn.map(\.name).joined(separator: ", ")).",
+        value: "profile"
+    )
     var profile = Profile.linble.name
 
     @Option("Send the lines of this file instead of standard input.", value: "file", completion: .file())
     var file: String?
 
-    @Option("Send this many different barcodes instead of standard input.", value: "number")
+    @Option("Number of different barcodes to send instead of standard input.", value: "number")
     var barcodes: Int?
 
     @Option(
-        "Maximum lines per second; 0 is as fast as the link allows (default: 1 for --barcodes, else 0).",
+        "Maximum number of lines per second; 0 sends as fast as possible (default: 1 with --barcodes, 0 without).",
         value: "number"
     )
     var rate: Int?
 
-    @Option("End of each line that is sent: cr, lf, crlf or none.", value: "end")
+    @Option("Line ending to send after each line.", value: "end")
     var lineEnd = LineEnd.cr
 
-    @Option("Accept pairing for this time, 1 to 600 s; by default, pairing is rejected.", value: "time")
+    @Option("Accept pairing for this time, from 1 to 600 s. By default, pairing is rejected.", value: "time")
     var pairable: TimeArgument?
 
     @Option(
-        "Minimum security of a link for subscribing and writing (default: none).",
+        "Minimum security level of a link for subscribing and writing (default: none).",
         value: GATTLinkSecurity.Level.allValueStrings.joined(separator: "|")
     )
     var security: GATTLinkSecurity.Level?
 
     @Option(
-        "With --pairable: input and output available here for pairing. Answers are read from standard input, which is then not sent.",
+        "With --pairable, the input and output that you can use for pairing. Your answers are read from standard input, whose lines are then not sent to the central.",
         value: PairingConsole.allCases.map(\.rawValue).joined(separator: "|")
     )
     var console: PairingConsole?
 
-    @Flag(help: "Print writes as hexadecimal digits instead of text.")
+    @Flag(help: "Print received data in hexadecimal instead of as text.")
     var hex = false
 
-    @Flag(help: "Print writes and events, one JSON object per line.")
+    @Flag(help: "Print received data and events as JSON, with one object per line.")
     var json = false
 
     func validate() throws {

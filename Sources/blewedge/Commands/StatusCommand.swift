@@ -15,9 +15,9 @@ struct StatusCommand: ParsableCommand {
         commandName: "status",
         abstract: "Show the daemon's state, the selected device and the byte counts.",
         discussion: """
-            With --watch on a terminal, the status is redrawn every second; into a pipe, or with --json, it is printed \
-            again after each change. Received data is shown by time and length only, never by its contents. Without a \
-            daemon, the exit status is 69.
+            On a terminal, --watch refreshes the status every second. If the output is not a terminal, or with --json, \
+            --watch prints the status again after each change. The status shows the time and the length of received \
+            data, but never its contents. If no daemon is running, the exit status is 69.
 
             EXAMPLES:
               blewedge status
@@ -26,7 +26,7 @@ struct StatusCommand: ParsableCommand {
             """
     )
 
-    @Flag(help: "Keep showing the status, until Ctrl-C.")
+    @Flag(help: "Show the status continuously until Ctrl-C.")
     var watch = false
 
     @OptionGroup var daemon: DaemonOptions

@@ -13,21 +13,21 @@ import Typing
 struct TableCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "table",
-        abstract: "Check a table, or show what each byte types.",
+        abstract: "Check a table, or show what is typed for each byte.",
         discussion: """
-            A table says for each byte whether it types text, presses a key or is discarded. If a table maps both CR \
-            and LF to Enter, CR LF is a single Enter.
+            A table says which text or keys are typed for each byte, and which bytes are discarded. If a table maps \
+            both CR and LF to Enter, the sequence CR LF is typed as one Enter.
 
             TABLE FILES:
               # A comment starts with a number sign.
-              base = linble                 # Table for all bytes not listed here.
-              0x41 = text "b"               # One character or several.
+              base = linble                 # Table for all bytes that are not listed here.
+              0x41 = text "b"               # The text can have several characters.
               0x09 = discard
               0x0d = key enter
-              0x02 = key shift+f9           # Also altgr+, ctrl+, alt+ and meta+.
-              gs = text "<GS>"              # 0x1d; names as in run --terminator.
-              0x03 = macro key f8 text "a"  # Several actions in a row.
-              0x10-0x1a = discard           # A range. If lines overlap, the last counts.
+              0x02 = key shift+f9           # You can also use altgr+, ctrl+, alt+, meta+.
+              gs = text "<GS>"              # gs is 0x1d, as in `run --terminator`.
+              0x03 = macro key f8 text "a"  # A macro performs several actions.
+              0x10-0x1a = discard           # A later line overrides an earlier line.
             """,
         subcommands: [TableCheckCommand.self, TableShowCommand.self]
     )
@@ -38,7 +38,8 @@ struct TableCheckCommand: ParsableCommand {
         commandName: "check",
         abstract: "Check a table file, without typing anything.",
         discussion: """
-            An error is reported with its line and column, and with exit status 78.
+            If the table has an error, the command reports the line and the column of the error, and exits with status \
+            78.
 
             EXAMPLES:
               blewedge table check mytable
@@ -47,7 +48,7 @@ struct TableCheckCommand: ParsableCommand {
     )
 
     @Argument(
-        help: ArgumentHelp("Table file, or name of a built-in table.", valueName: "file"),
+        help: ArgumentHelp("Table file or name of a built-in table.", valueName: "file"),
         completion: Completion.tables
     )
     var table: String
@@ -74,13 +75,19 @@ struct TableCheckCommand: ParsableCommand {
 }
 
 struct TableShowCommand: ParsableCommand {
+    /// The built-in tables with their descriptions, one per line.
+    private static let tables = ByteTable.BuiltIn.allCases.map { table in
+        "  \(table.rawValue)\(String(repeating: " ", count: 10 - table.rawValue.count))\(table.summary)"
+    }.joined(separator: "\n")
+
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show what each byte types, and with which keys.",
+        abstract: "Show the text and the keys that are typed for each byte.",
         discussion: """
-            The output can be saved as a table file. Discarded bytes are omitted. The built-in tables are:
+            The output can be saved as a table file. Bytes that the table discards are omitted from the output.
 
-            \(ByteTable.BuiltIn.allCases.map { "  \($0.rawValue): \($0.summary)" }.joined(separator: "\n"))
+            TABLES:
+            \(tables)
 
             EXAMPLES:
               blewedge table show
@@ -90,7 +97,7 @@ struct TableShowCommand: ParsableCommand {
     )
 
     @Argument(
-        help: ArgumentHelp("Name of a built-in table, or a file.", valueName: "name|file"),
+        help: ArgumentHelp("Table file or name of a built-in table.", valueName: "name|file"),
         completion: Completion.tables
     )
     var table = "linble"
