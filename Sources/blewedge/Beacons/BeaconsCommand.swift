@@ -15,27 +15,28 @@ import Texts
 struct BeaconsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "beacons",
-        abstract: "Watch, range and designate beacons, or act as one.",
+        abstract: "Detect beacons, measure their distances, or act as a beacon.",
         discussion: """
-            iBeacon, AltBeacon and Eddystone-UID beacons are supported. A region is a UUID, optionally with major and \
-            minor (UUID/MAJOR/MINOR), or an Eddystone namespace, optionally with an instance \
-            (eddystone:NAMESPACE/INSTANCE). A region is entered after two sightings within 2 s, and left after 30 s \
-            without a sighting. [beacons] in the configuration names the file with the regions, and ties regions to \
-            actions: open the gate, type the beacon's key code, or run the hook. Anyone can copy a beacon, so a \
-            sighting proves nothing.
+            iBeacon, AltBeacon and Eddystone-UID beacons are supported. A region has one of the forms UUID, \
+            UUID/MAJOR, UUID/MAJOR/MINOR, eddystone:NAMESPACE and eddystone:NAMESPACE/INSTANCE. A region is entered \
+            when its beacons are received twice within 2 s, and is left when no beacon is received for 30 s. The \
+            section [beacons] of the configuration names the regions file, and assigns actions to regions. The actions \
+            are opening the gate, typing the key code of the beacon, and running the hook. Anyone can copy a beacon, \
+            so a received beacon proves nothing.
 
-            If a server is configured and you have agreed to its use, set-up, track, fetch, validate, test-log and \
-            send contact it. The daemon never does; it has no network access. show-record prints the data that would \
-            be sent.
+            If a server is configured, the subcommands set-up, track, fetch, validate, test-log and send contact the \
+            server, but only after you have agreed to its use. The daemon never contacts the server, because the \
+            daemon has no network access. `blewedge beacons show-record` prints the data that would be sent to the \
+            server.
 
-            If a daemon is running, it carries out the command. Otherwise the command does so itself; continuous \
-            commands then run until Ctrl-C.
+            If a daemon is running, the daemon executes the command. If no daemon is running, the command uses the \
+            adapter itself. Without a daemon, commands that watch, range or advertise run until Ctrl-C.
 
             EXAMPLES:
               blewedge beacons set-up                     Create the regions file.
               blewedge beacons range static               Show beacons and distances.
               blewedge beacons watch initial --json       Follow entries and exits.
-              blewedge beacons designate A17C             React to this beacon only.
+              blewedge beacons designate A17C             Designate a beacon.
               blewedge beacons advertise E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2
             """,
         subcommands: [
@@ -76,13 +77,16 @@ extension BeaconRequest.Place: ExpressibleByArgument {
 }
 
 struct WatchOptionFlags: ParsableArguments {
-    @Flag(help: "Do not report entries.")
+    @Flag(help: "Do not report when a region is entered.")
     var noEntry = false
 
-    @Flag(help: "Do not report exits.")
+    @Flag(help: "Do not report when a region is left.")
     var noExit = false
 
-    @Flag(help: "Report current regions when the gate's terminal becomes active; without a gate, at the start.")
+    @Flag(
+        help:
+            "Report the current regions when the gate's terminal comes to the foreground. Without a gate, report them at the start."
+    )
     var entryStateOnDisplay = false
 
     var options: WatchOptions {

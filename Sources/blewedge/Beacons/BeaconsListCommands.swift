@@ -16,7 +16,7 @@ import Texts
 struct BeaconsStatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show watched and entered regions, designated beacons, and our own beacon."
+        abstract: "Show watched regions, entered regions, designated beacons, and the beacon of this machine."
     )
 
     @OptionGroup var daemon: DaemonOptions
@@ -33,13 +33,15 @@ struct BeaconsRegionsCommand: ParsableCommand {
         abstract: "List the known regions and their kinds.",
         usage: "blewedge beacons regions [<options>]",
         discussion: """
-            initial: in the regions file, with the word static. dynamic: in the regions file. managed: from the \
-            server. designated: the region of a designated beacon. reserved: initial or designated, or part of a \
-            static region of the file.
+            The regions file marks regions with the words `static` and `dynamic`. The kind `initial` means that the \
+            regions file marks the region as static, and the kind `dynamic` means that the file marks the region as \
+            dynamic. A region of the kind `managed` comes from the server. A region of the kind `designated` belongs \
+            to a designated beacon. The kind `reserved` means that the region is initial or designated, or that it is \
+            part of a static region.
 
-            A managed region has a type (service, test, owned or third-party), a beacon kind (static or dynamic), \
-            and a state since the last update (new or unchanged). Regions that the last update removed are listed by \
-            --update abandoned.
+            Each managed region has one of the types service, test, owned and third-party, and the kind of its beacons \
+            is static or dynamic. After an update, the state of a managed region is new or unchanged. To list the \
+            regions that the last update removed, use `--update abandoned`.
 
             EXAMPLES:
               blewedge beacons regions
@@ -61,7 +63,7 @@ struct BeaconsRegionsCommand: ParsableCommand {
     var beacons: ManagedRegion.Variety?
 
     @Option(
-        "Show only managed regions with this state since the last update.",
+        "Show only managed regions that have this state after the last update.",
         value: ManagedRegions.Update.allCases.map(\.rawValue).joined(separator: "|")
     )
     var update: ManagedRegions.Update?
@@ -107,17 +109,24 @@ struct BeaconsDesignatedCommand: ParsableCommand {
 struct BeaconsDesignateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "designate",
-        abstract: "Designate beacons by key code; only these react in their region.",
+        abstract: "Designate beacons by key code, and ignore the other beacons in their region.",
         usage: "blewedge beacons designate [<code> ...] [<options>]",
         discussion: """
-            The result is a number, with --json as `answer`:
-              1 all are designated · 0 some exceed the limit (exit status 75)
-              -1 no adapter (69) · -2 no region (64) · -3 no code (64)
-              -4 no region of static beacons (78) · -5 unknown code (64)
-              -6 no room for any (69) · -7 they could not be saved (77)
-              -8 no options (64)
-            The designated beacons are saved across restarts, either all or none. From then on, their own regions are \
-            watched instead of the region that contains them.
+            The designated beacons are saved, and stay designated after a restart. The command saves either all of the \
+            beacons or none of them. The region of each designated beacon is watched instead of the larger region that \
+            contains the beacon. The command prints a result number; with --json, the number is printed as `answer`.
+
+            RESULTS:
+              1   All beacons are designated.
+              0   Some beacons exceed the limit (exit status 75).
+              -1  There is no adapter (exit status 69).
+              -2  The region is missing or ambiguous (exit status 64).
+              -3  No key code is given (exit status 64).
+              -4  The region is not static (exit status 78).
+              -5  A key code is unknown (exit status 64).
+              -6  There is no room for another beacon (exit status 69).
+              -7  The beacons cannot be saved (exit status 77).
+              -8  The options disable all reports (exit status 64).
 
             EXAMPLES:
               blewedge beacons designate A17C 00010003
@@ -129,7 +138,7 @@ struct BeaconsDesignateCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("Key codes of the beacons.", valueName: "code"))
     var codes: [String] = []
 
-    @Option("Region of the beacons (default: the only static one).", value: "region")
+    @Option("Region of the beacons (default: the only static region).", value: "region")
     var region: BeaconRegion?
 
     @OptionGroup var flags: WatchOptionFlags
@@ -172,11 +181,11 @@ extension DesignatedBeacons.Answer {
 struct BeaconsUpdateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "update",
-        abstract: "Make designated beacons switchers, or ordinary beacons again.",
+        abstract: "Turn designated beacons into switchers, or back into ordinary beacons.",
         usage: "blewedge beacons update <code> ... --switcher <on|off> [<options>]",
         discussion: """
-            While a switcher beacon is nearby, all other designated beacons are watched. Either all of the given beacons are \
-            changed, or none.
+            While a switcher beacon is nearby, all other designated beacons are watched. The command changes either \
+            all of the given beacons or none of them.
 
             EXAMPLES:
               blewedge beacons update A17C --switcher on
@@ -191,7 +200,7 @@ struct BeaconsUpdateCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("Key codes of the beacons.", valueName: "code"))
     var codes: [String]
 
-    @Option(help: ArgumentHelp("Whether the beacons are switchers.", valueName: "on|off"))
+    @Option(help: ArgumentHelp("New state of the beacons; on makes them switchers.", valueName: "on|off"))
     var switcher: Switch
 
     @OptionGroup var daemon: DaemonOptions
@@ -245,8 +254,9 @@ private func changed(
 struct BeaconsClearCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clear",
-        abstract: "Delete designated beacons, server data and the agreement; stop watching.",
-        discussion: "Server data are the fetched regions and the unsent tracks. The regions file stays."
+        abstract: "Stop watching regions, and delete the designated beacons, the server data and the agreement.",
+        discussion:
+            "The server data consists of the fetched regions and the unsent tracks. The command does not delete the regions file."
     )
 
     @OptionGroup var daemon: DaemonOptions
@@ -263,13 +273,14 @@ struct BeaconsClearCommand: ParsableCommand {
 struct BeaconsCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Check that this machine can hear beacons, and be one.",
+        abstract: "Check whether this machine can receive beacons and act as a beacon.",
         discussion:
             """
-            Exits with status 69 if there is no adapter or Bluetooth is off, and with 77 if a permission is missing. \
-            With --json, `device` is the capability of the machine, `foreground` tells if the current settings let a \
-            command hear beacons, `background` tells if a service continues when nobody is logged in, and `on` tells \
-            if Bluetooth is on. Unknown values are omitted.
+            The exit status is 69 if there is no adapter or if Bluetooth is off, and 77 if a permission is missing. \
+            With --json, `device` tells whether the machine supports beacons, and `on` tells whether Bluetooth is on. \
+            With --json, `foreground` tells whether the current settings let a command receive beacons, and \
+            `background` tells whether a service continues when nobody is logged in. Unknown values are omitted from \
+            the JSON object.
             """
     )
 

@@ -15,11 +15,12 @@ import Texts
 struct BeaconsWatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Watch a group of regions, and report entries and exits.",
+        abstract: "Watch a group of regions, and report when a region is entered or left.",
         usage: "blewedge beacons watch <group> [<options>]",
         discussion: """
-            With a daemon, the command returns at once, and `blewedge events` shows the entries and exits. Without a \
-            daemon, it runs until Ctrl-C and prints a line for each.
+            If a daemon is running, the command returns at once, and `blewedge events` reports when a region is \
+            entered or left. If no daemon is running, the command runs until Ctrl-C, and prints a line whenever a \
+            region is entered or left.
 
             EXAMPLES:
               blewedge beacons watch initial
@@ -29,7 +30,7 @@ struct BeaconsWatchCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Group of regions.",
+            "Group of regions to watch.",
             valueName: BeaconMonitor.Group.allCases.map(\.rawValue).joined(separator: "|")
         )
     )
@@ -37,7 +38,7 @@ struct BeaconsWatchCommand: ParsableCommand {
 
     @OptionGroup var flags: WatchOptionFlags
 
-    @Option("Without a daemon: stop after this time.", value: "time")
+    @Option("Stop after this time if no daemon is running.", value: "time")
     var seconds: TimeArgument?
 
     @OptionGroup var adapterOptions: AdapterOptions
@@ -77,13 +78,13 @@ struct BeaconsWatchCommand: ParsableCommand {
 struct BeaconsUnwatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unwatch",
-        abstract: "Stop watching a group of regions; prints how many were watched.",
+        abstract: "Stop watching a group of regions, and print the number of watched regions.",
         usage: "blewedge beacons unwatch <group> [<options>]"
     )
 
     @Argument(
         help: ArgumentHelp(
-            "Group of regions.",
+            "Group of regions to watch.",
             valueName: BeaconMonitor.Group.allCases.map(\.rawValue).joined(separator: "|")
         )
     )
@@ -102,13 +103,15 @@ struct BeaconsUnwatchCommand: ParsableCommand {
 struct BeaconsRangeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "range",
-        abstract: "List beacons by distance, with signal strength and key code.",
+        abstract: "List beacons in order of distance, with their signal strengths and key codes.",
         usage: "blewedge beacons range <static|dynamic|region> [<options>]",
         discussion: """
-            The signal strength is the median of up to nine reports of the last 5 s. The distance is estimated from \
-            this value alone, and is wrong by a factor of two or more if a person stands in between. Below 0.5 m is immediate, \
-            below 3 m is near. On a terminal, a table is refreshed every second until Ctrl-C. Into a pipe, with \
-            --seconds and through a daemon, a list is printed each time.
+            The signal strength is the median of up to nine measurements in the last 5 s. The distance is estimated \
+            from the signal strength alone. If a person stands between the beacon and the machine, the estimate is \
+            wrong by a factor of two or more. A distance below 0.5 m is called immediate, and a distance below 3 m is \
+            called near. On a terminal, the command refreshes a table every second until Ctrl-C. If the output is not \
+            a terminal, the command prints a list every second. With --seconds or a running daemon, the command prints \
+            one list at the end.
 
             EXAMPLES:
               blewedge beacons range static
@@ -123,7 +126,7 @@ struct BeaconsRangeCommand: ParsableCommand {
     @Flag(help: "Omit designated beacons.")
     var withoutDesignated = false
 
-    @Option("Stop after this time, 1 to 60 seconds.", value: "seconds")
+    @Option("Stop after this time, from 1 to 60 seconds.", value: "seconds")
     var seconds: Int?
 
     @OptionGroup var adapterOptions: AdapterOptions
@@ -200,20 +203,20 @@ struct BeaconsRangeCommand: ParsableCommand {
 struct BeaconsTrackCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "track",
-        abstract: "Record five sightings of a static region's beacons, within 15 s.",
+        abstract: "Record five sightings of beacons in a static region within 15 s.",
         usage: "blewedge beacons track <region> [<options>]",
         discussion: """
-            Prints the sightings. If there were fewer than five, it prints an empty list and exits with status 75. The \
-            command runs its own scan, alongside a daemon. If a server is configured, the track is saved and sent at once, \
-            with up to three retries. If the server cannot be reached, the track waits for the next track or for \
-            `blewedge beacons send`.
+            The command prints the sightings. If fewer than five sightings were recorded, the command prints an empty \
+            list, and exits with status 75. The command scans by itself, even while a daemon is running. If a server \
+            is configured, the recorded track is saved and sent at once, with up to three retries. If the server \
+            cannot be reached, the track is sent later, together with the next track or by `blewedge beacons send`.
 
             EXAMPLES:
               blewedge beacons track E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 --json
             """
     )
 
-    @Argument(help: ArgumentHelp("Region of static beacons.", valueName: "region"))
+    @Argument(help: ArgumentHelp("Static region that contains the beacons.", valueName: "region"))
     var region: BeaconRegion
 
     @OptionGroup var adapterOptions: AdapterOptions
@@ -296,11 +299,12 @@ struct BeaconsTrackCommand: ParsableCommand {
 struct BeaconsAdvertiseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "advertise",
-        abstract: "Act as a beacon, or stop with --off.",
+        abstract: "Start or stop acting as a beacon.",
         usage: "blewedge beacons advertise [<UUID/MAJOR/MINOR>] [<options>]",
         discussion: """
-            With a daemon, advertising continues after the command ends; without one, until Ctrl-C. Measure the power \
-            at one metre with the board's own antenna, because receivers compute distances from it.
+            If a daemon is running, advertising continues after the command ends. If no daemon is running, the command \
+            advertises until Ctrl-C. Measure the signal strength at one metre from the board's own antenna, because \
+            receivers use this value to estimate distances.
 
             EXAMPLES:
               blewedge beacons advertise E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2 \\
@@ -310,25 +314,25 @@ struct BeaconsAdvertiseCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Identity of the beacon.", valueName: "UUID/MAJOR/MINOR"))
+    @Argument(help: ArgumentHelp("Identity of the beacon to advertise.", valueName: "UUID/MAJOR/MINOR"))
     var identity: BeaconIdentity?
 
     @Flag(help: "Stop the daemon's advertising.")
     var off = false
 
     @Option(
-        "Frame format (default: ibeacon, or eddystone for Eddystone identities).",
+        "Format of the beacon frame (default: ibeacon, or eddystone for an Eddystone identity).",
         value: BeaconFrame.Format.allCases.map(\.rawValue).joined(separator: "|")
     )
     var format: BeaconFrame.Format?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Signal strength at one metre, -100 to -10 dBm.", valueName: "dBm")
+        help: ArgumentHelp("Signal strength at one metre, from -100 to -10 dBm.", valueName: "dBm")
     )
     var power: Int8 = -59
 
-    @Option("Without a daemon: stop after this time.", value: "time")
+    @Option("Stop after this time if no daemon is running.", value: "time")
     var seconds: TimeArgument?
 
     @OptionGroup var adapterOptions: AdapterOptions

@@ -12,13 +12,14 @@ import Texts
 struct BeaconsSetUpCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set-up",
-        abstract: "Create the regions file, and agree to the use of a configured server.",
+        abstract: "Create the regions file, and agree to the use of the configured server.",
         usage: "blewedge beacons set-up [--agree] [<options>]",
         discussion: """
-            The regions file has comments that explain it; an existing file stays unchanged. Its path is \
-            beacons.regions of the configuration, or `regions` beside the configuration. Without your agreement, \
-            nothing is sent to the server. The date and the text of the agreement are kept until `blewedge beacons \
-            clear`. Once you have agreed, the server's official regions are fetched once per boot.
+            The new regions file contains comments that explain its format. An existing regions file is not changed. \
+            The setting beacons.regions in the configuration names the regions file; the default is the file `regions` \
+            in the directory of the configuration. Without your agreement, blewedge sends nothing to the server. The \
+            date and the text of the agreement are saved until you run `blewedge beacons clear`. After you have \
+            agreed, the server's official regions are fetched once per boot.
 
             EXAMPLES:
               blewedge beacons set-up
@@ -26,7 +27,7 @@ struct BeaconsSetUpCommand: ParsableCommand {
             """
     )
 
-    @Flag(help: "Consent to sending data to the server, without a prompt.")
+    @Flag(help: "Agree to the use of the server without being asked.")
     var agree = false
 
     @OptionGroup var server: ServerOptions

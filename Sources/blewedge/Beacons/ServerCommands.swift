@@ -17,10 +17,11 @@ struct BeaconsFetchCommand: ParsableCommand {
         abstract: "Fetch the managed regions from the server.",
         usage: "blewedge beacons fetch [<type>] [<options>]",
         discussion: """
-            The types are service (official regions of the server's operator), test, owned (regions of the \
-            application) and third-party. Fetched regions are sorted into known, new and abandoned ones, and saved; \
-            watched regions do not change. A fetch within the update interval is not sent (error 1500). If the server \
-            has no regions for the application (1400) or fails, the saved regions stay.
+            The type `service` means official regions of the server's operator, and the type `owned` means regions of \
+            the application. The other types are `test`, `third-party`, and `whole` for all regions. The command marks \
+            each fetched or saved region as new, known or abandoned, and saves the result. Fetching does not change \
+            which regions are watched. A second fetch within the update interval is not sent, and fails with error \
+            1500. If the server fails or has no regions for the application (error 1400), the saved regions are kept.
 
             EXAMPLES:
               blewedge beacons fetch --server https://beacons.example --token-file token
@@ -29,17 +30,22 @@ struct BeaconsFetchCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Type of regions: \(RegionScope.words.joined(separator: ", ")).", valueName: "type"))
+    @Argument(
+        help: ArgumentHelp(
+            "Type of the regions to fetch: \(RegionScope.words.joined(separator: ", ")).",
+            valueName: "type"
+        )
+    )
     var type = RegionScope.whole.word
 
     @Option(
-        "For service or owned regions: only those with this kind of beacon.",
+        "Fetch only regions with this kind of beacon. The option requires the type service or owned.",
         value: ManagedRegion.Variety.allCases.map(\.rawValue).joined(separator: "|")
     )
     var beacons: ManagedRegion.Variety?
 
     @Option(
-        "Minimum time between two fetches, in hours (default: from the configuration).",
+        "Minimum time between two fetches, in hours. The default is set in the configuration.",
         value: "hours"
     )
     var updateInterval: Int?
@@ -69,7 +75,7 @@ struct BeaconsFetchCommand: ParsableCommand {
 struct BeaconsTestLogCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test-log",
-        abstract: "Send a test event of a region to the server's log.",
+        abstract: "Send a test event for a region to the server's log.",
         usage: "blewedge beacons test-log <region> <event> [<options>]",
         discussion: """
             EXAMPLES:
@@ -88,7 +94,7 @@ struct BeaconsTestLogCommand: ParsableCommand {
     )
     var event: ServerRequest.Event
 
-    @Flag(help: "Use test mode even if test-mode is off in the configuration.")
+    @Flag(help: "Use test mode, even if test-mode is off in the configuration.")
     var testMode = false
 
     @OptionGroup var server: ServerOptions
@@ -104,11 +110,13 @@ struct BeaconsTestLogCommand: ParsableCommand {
 struct BeaconsValidateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "validate",
-        abstract: "Ask the server if a one-time beacon is valid.",
+        abstract: "Ask the server whether a one-time beacon is valid.",
         usage: "blewedge beacons validate <uuid> <major> <minor> [<options>]",
         discussion: """
-            Exits with 0 for a valid beacon and with 77 for an invalid one. The errors 2001 to 2005 concern the \
-            application, the region, the beacon, the server, and a server that cannot be reached.
+            The exit status is 0 for a valid beacon, and 77 for an invalid beacon. Error 2001 means that the \
+            application is not registered for one-time beacons. Error 2002 means that the beacon is outside the \
+            application's regions, and error 2003 means that the beacon is not in use. Error 2004 means that the \
+            server failed, and error 2005 means that the server cannot be reached.
 
             EXAMPLES:
               blewedge beacons validate 4A1C0D9E-5B8F-4E57-9B7E-1C2D3E4F5A6B 12 3456 --json
@@ -140,9 +148,9 @@ struct BeaconsSendCommand: ParsableCommand {
         abstract: "Send the queued tracks to the server.",
         usage: "blewedge beacons send [<options>]",
         discussion: """
-            A failed track is retried at most three times, after 2, 4 and 8 s; then it is dropped and counted. If the \
-            server does not answer, the other tracks wait for the next run. The server's result for each track is \
-            printed, and sent to the clients of a running daemon.
+            If a track cannot be sent, the command retries after 2, 4 and 8 s, and then drops and counts the track. If \
+            the server does not answer, the remaining tracks stay in the queue. The command prints the server's result \
+            for each track, and a running daemon reports the result to its clients.
 
             EXAMPLES:
               blewedge beacons send --server https://beacons.example --token-file token
@@ -157,7 +165,7 @@ struct BeaconsSendCommand: ParsableCommand {
 struct BeaconsShowRecordCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show-record",
-        abstract: "Print the queued tracks exactly as they would be sent, and the last sent one.",
+        abstract: "Print the queued tracks exactly as they would be sent, and the last track that was sent.",
         discussion: """
             EXAMPLES:
               blewedge beacons show-record

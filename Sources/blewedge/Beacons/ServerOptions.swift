@@ -13,25 +13,28 @@ import Texts
 
 /// The options of every command that uses a beacon server (D-27).
 struct ServerOptions: ParsableArguments {
-    @Option("Server address: https://HOST[:PORT][/PATH] (default: from the configuration).", value: "address")
+    @Option(
+        "Address of the server in the form https://HOST[:PORT][/PATH]. The default is set in the configuration.",
+        value: "address"
+    )
     var server: String?
 
     @Option(
-        "File with the access token: mode 0600, owned by the caller (default: from the configuration).",
+        "File that contains the access token. The file must have mode 0600 and belong to you. The default is set in the configuration.",
         value: "file"
     )
     var tokenFile: String?
 
-    @Option("Trust the certificate authorities in this file instead of the system's.", value: "file")
+    @Option("File of certificate authorities to trust instead of those of the system.", value: "file")
     var caFile: String?
 
-    @Option("Use this proxy; proxy variables of the environment are ignored.", value: "address")
+    @Option("Address of the proxy to use. Proxy settings in environment variables are ignored.", value: "address")
     var proxy: String?
 
-    @Option("Time-out of a request.", value: "time")
+    @Option("Time-out of each request to the server.", value: "time")
     var timeout = TimeArgument(.seconds(15))
 
-    @Flag(help: "Print one JSON object, also for errors, with the error number.")
+    @Flag(help: "Print the result as one JSON object. If there is an error, the object contains the error number.")
     var json = false
 
     /// Returns the settings for the server that the option names or, without the option, the configuration.

@@ -22,9 +22,9 @@ struct AskCommand: ParsableCommand {
             succeeds when the bytes have been sent.
 
             Write bytes in hexadecimal (A5 01), text in quotes ("AT"), and the checksum of all preceding bytes as a \
-            name in braces ({crc8-maxim}). The checksums are crc8-maxim, crc8, crc16-modbus, crc16-ccitt, xor, sum and \
-            sum-negated. The handshake of a profile uses the same notation. In a reply, ?? matches any byte, and * at \
-            the end matches the rest of the notification.
+            name in braces ({crc8-maxim}). The available checksums are \(Checksum.names). The handshake of a profile \
+            uses the same notation. In a reply, ?? matches any byte, and * at the end matches the rest of the \
+            notification.
 
             EXAMPLES:
               blewedge ask 'A5 01 {crc8-maxim}' --reply 'A5 81 ?? {crc8-maxim}'
