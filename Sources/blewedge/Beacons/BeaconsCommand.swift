@@ -20,9 +20,9 @@ struct BeaconsCommand: ParsableCommand {
             iBeacon, AltBeacon and Eddystone-UID beacons are supported. A region has one of the forms UUID, \
             UUID/MAJOR, UUID/MAJOR/MINOR, eddystone:NAMESPACE and eddystone:NAMESPACE/INSTANCE. A region is entered \
             when its beacons are received twice within 2 s, and is left when no beacon is received for 30 s. The \
-            section [beacons] of the configuration names the regions file, and assigns actions to regions. The actions \
-            are opening the gate, typing the key code of the beacon, and running the hook. Anyone can copy a beacon, \
-            so a received beacon proves nothing.
+            section [beacons] of the configuration names the regions file, and assigns actions to regions. A region \
+            can open the gate, type the key code of the beacon, or run the hook. Anyone can copy a beacon, so a \
+            received beacon is no proof of identity.
 
             If a server is configured, the subcommands set-up, track, fetch, validate, test-log and send contact the \
             server, but only after you have agreed to its use. The daemon never contacts the server, because the \
@@ -85,7 +85,7 @@ struct WatchOptionFlags: ParsableArguments {
 
     @Flag(
         help:
-            "Report the current regions when the gate's terminal comes to the foreground. Without a gate, report them at the start."
+            "Report the current regions when the gate's terminal comes to the foreground. Without a gate, report the current regions when watching starts."
     )
     var entryStateOnDisplay = false
 

@@ -113,8 +113,9 @@ struct BeaconsDesignateCommand: ParsableCommand {
         usage: "blewedge beacons designate [<code> ...] [<options>]",
         discussion: """
             The designated beacons are saved, and stay designated after a restart. The command saves either all of the \
-            beacons or none of them. The region of each designated beacon is watched instead of the larger region that \
-            contains the beacon. The command prints a result number; with --json, the number is printed as `answer`.
+            given beacons or none of them. The region of each designated beacon is watched instead of the larger \
+            region that contains the beacon. The command prints a result number; with --json, the number is printed as \
+            `answer`.
 
             RESULTS:
               1   All beacons are designated.
@@ -200,7 +201,12 @@ struct BeaconsUpdateCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("Key codes of the beacons.", valueName: "code"))
     var codes: [String]
 
-    @Option(help: ArgumentHelp("New state of the beacons; on makes them switchers.", valueName: "on|off"))
+    @Option(
+        help: ArgumentHelp(
+            "Use `on` to turn the beacons into switchers, and `off` to turn them back.",
+            valueName: "on|off"
+        )
+    )
     var switcher: Switch
 
     @OptionGroup var daemon: DaemonOptions

@@ -303,7 +303,7 @@ struct BeaconsAdvertiseCommand: ParsableCommand {
         usage: "blewedge beacons advertise [<UUID/MAJOR/MINOR>] [<options>]",
         discussion: """
             If a daemon is running, advertising continues after the command ends. If no daemon is running, the command \
-            advertises until Ctrl-C. Measure the signal strength at one metre from the board's own antenna, because \
+            advertises until Ctrl-C. Measure the signal strength one metre away from the board's antenna, because \
             receivers use this value to estimate distances.
 
             EXAMPLES:

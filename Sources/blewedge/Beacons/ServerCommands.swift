@@ -18,10 +18,11 @@ struct BeaconsFetchCommand: ParsableCommand {
         usage: "blewedge beacons fetch [<type>] [<options>]",
         discussion: """
             The type `service` means official regions of the server's operator, and the type `owned` means regions of \
-            the application. The other types are `test`, `third-party`, and `whole` for all regions. The command marks \
-            each fetched or saved region as new, known or abandoned, and saves the result. Fetching does not change \
-            which regions are watched. A second fetch within the update interval is not sent, and fails with error \
-            1500. If the server fails or has no regions for the application (error 1400), the saved regions are kept.
+            the application. The type `whole` means all regions, including regions of the types `test` and \
+            `third-party`. The command marks each fetched or saved region as new, known or abandoned, and saves the \
+            result. Fetching does not change which regions are watched. A second fetch within the update interval is \
+            not sent, and fails with error 1500. If the server fails or has no regions for the application (error \
+            1400), the saved regions are kept.
 
             EXAMPLES:
               blewedge beacons fetch --server https://beacons.example --token-file token
@@ -39,13 +40,13 @@ struct BeaconsFetchCommand: ParsableCommand {
     var type = RegionScope.whole.word
 
     @Option(
-        "Fetch only regions with this kind of beacon. The option requires the type service or owned.",
+        "For the types service and owned, fetch only regions with this kind of beacon.",
         value: ManagedRegion.Variety.allCases.map(\.rawValue).joined(separator: "|")
     )
     var beacons: ManagedRegion.Variety?
 
     @Option(
-        "Minimum time between two fetches, in hours. The default is set in the configuration.",
+        "Minimum time between two fetches, in hours (default: beacons.update-interval in the configuration).",
         value: "hours"
     )
     var updateInterval: Int?

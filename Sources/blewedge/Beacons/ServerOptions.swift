@@ -14,13 +14,13 @@ import Texts
 /// The options of every command that uses a beacon server (D-27).
 struct ServerOptions: ParsableArguments {
     @Option(
-        "Address of the server in the form https://HOST[:PORT][/PATH]. The default is set in the configuration.",
+        "Address of the server, in the form https://HOST[:PORT][/PATH] (default: beacons.server in the configuration).",
         value: "address"
     )
     var server: String?
 
     @Option(
-        "File that contains the access token. The file must have mode 0600 and belong to you. The default is set in the configuration.",
+        "File that contains the access token (default: beacons.app-code-file in the configuration). The token file must have mode 0600 and belong to you.",
         value: "file"
     )
     var tokenFile: String?
@@ -34,7 +34,7 @@ struct ServerOptions: ParsableArguments {
     @Option("Time-out of each request to the server.", value: "time")
     var timeout = TimeArgument(.seconds(15))
 
-    @Flag(help: "Print the result as one JSON object. If there is an error, the object contains the error number.")
+    @Flag(help: "Print the result as one JSON object. If the command fails, the JSON object contains the error number.")
     var json = false
 
     /// Returns the settings for the server that the option names or, without the option, the configuration.

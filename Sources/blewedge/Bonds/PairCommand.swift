@@ -27,13 +27,13 @@ struct PairCommand: ParsableCommand {
         usage: "blewedge pair <address|name> [<options>]",
         discussion: """
             The command scans for the device, connects to it and pairs with it. Pairing is performed by the kernel, or \
-            by blewedge itself on controllers that it uses directly (`h4:` and `user:`). The keys are valid for this \
-            adapter only, and are saved in a file that only its owner can read. After pairing, every link to the \
-            device is encrypted with the saved keys.
+            by blewedge itself on controllers that it uses directly (`h4:` and `user:`). The pairing keys are valid \
+            for this adapter only, and are saved in a file that only its owner can read. After pairing, every link to \
+            the device is encrypted with the saved keys.
 
             Depending on the device, you may have to compare two numbers, or enter a number on the terminal or on the \
             device. Without a terminal, you cannot confirm a number, so the link is encrypted but not authenticated. \
-            LE Secure Connections is used if the device supports it. Legacy pairing reaches the security level \
+            blewedge uses LE Secure Connections if the device supports it. Legacy pairing provides the security level \
             `encrypted` at most, because an eavesdropper can compute the passkey. Keys shorter than 16 bytes are \
             rejected. Before you pair again with a paired device, delete its keys with `blewedge forget`. If a daemon \
             uses the adapter, the daemon performs the pairing, but only for its owner and root. While a daemon pairs \

@@ -70,8 +70,8 @@ struct AdapterOptions: ParsableArguments {
                 the same time. With user:hci0, only blewedge uses the controller, and the adapter must be down. The \
                 forms h4:unix:PATH, h4:tcp:HOST:PORT and h4:/dev/ttyX[@BAUD] select a controller that is connected by \
                 a stream. H4 controllers need no privilege and no Bluetooth support in the kernel. With memory:, \
-                blewedge simulates a controller and the devices linble, nordic, scale, hid and badge. To select the \
-                simulated devices, list them after the colon, as in memory:scale,crowd.
+                blewedge simulates a controller and the devices linble, nordic, scale, hid and badge. To choose the \
+                simulated devices, list their names after the colon, as in memory:scale,crowd.
                 """,
             valueName: "adapter"
         ),

@@ -16,15 +16,15 @@ struct AskCommand: ParsableCommand {
         usage: "blewedge ask <bytes> [<options>]",
         discussion: """
             If several clients send commands, each command waits until the previous command has been answered or has \
-            timed out. The reply is printed in hexadecimal and is not typed. Other data from the device is typed as \
-            usual. If no matching reply arrives in time, the exit status is 75. If the link is lost before the reply, \
-            the exit status is 69, and the message says whether the command was sent. Without --reply, the command \
-            succeeds when the bytes have been sent.
+            timed out. The reply is printed in hexadecimal and is not typed. Data that is not part of the reply is \
+            typed as usual. If no matching reply arrives in time, the exit status is 75. If the link is lost before \
+            the reply, the exit status is 69, and the message says whether the command was sent. Without --reply, the \
+            command succeeds when the bytes have been sent.
 
             Write bytes in hexadecimal (A5 01), text in quotes ("AT"), and the checksum of all preceding bytes as a \
-            name in braces ({crc8-maxim}). The available checksums are \(Checksum.names). The handshake of a profile \
-            uses the same notation. In a reply, ?? matches any byte, and * at the end matches the rest of the \
-            notification.
+            name in braces ({crc8-maxim}). The available checksums are \(Checksum.names). Commands and replies have \
+            the same notation as the handshake of a profile. In a reply, ?? matches any byte, and * at the end matches \
+            the rest of the notification.
 
             EXAMPLES:
               blewedge ask 'A5 01 {crc8-maxim}' --reply 'A5 81 ?? {crc8-maxim}'
@@ -39,11 +39,11 @@ struct AskCommand: ParsableCommand {
     @Option("Pattern of the expected reply.", value: "bytes")
     var reply: String?
 
-    @Option("With --reply, the time-out of the reply, from 10ms to 60s (default: 2s).", value: "time")
+    @Option("With --reply, wait up to this time for the reply, from 10ms to 60s (default: 2s).", value: "time")
     var within: TimeArgument?
 
     @Option(
-        "With --reply, the maximum number of attempts until a reply arrives (default: 1).",
+        "With --reply, send the command up to this many times until a reply arrives (default: 1).",
         value: "number"
     )
     var times: Int?

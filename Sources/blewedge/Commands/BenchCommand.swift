@@ -49,7 +49,7 @@ struct BenchCommand: ParsableCommand {
     @Option("Case to run without measuring its speed: \(Profiled.names).", value: "case")
     var profile: Profiled?
 
-    @Option("Number of bytes or notifications that the case of --profile processes.", value: "count")
+    @Option("Number of bytes or notifications to process with --profile.", value: "count")
     var units = 1 << 16
 
     enum Profiled: ExpressibleByArgument {

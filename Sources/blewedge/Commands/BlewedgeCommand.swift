@@ -107,7 +107,7 @@ struct BlewedgeCommand: ParsableCommand {
             ENVIRONMENT:
               BLEWEDGE_LANG                Language of messages: en or ja.
               LC_ALL, LC_MESSAGES, LANG    Language if BLEWEDGE_LANG is not set.
-              NO_COLOR                     If set, the pages have no colours.
+              NO_COLOR                     If this variable is set, pages have no colours.
             On a Linux console, messages are in English, because the console's font has no Japanese characters. Help, \
             JSON and journal entries are always in English.
 

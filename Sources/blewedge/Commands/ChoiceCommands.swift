@@ -41,7 +41,7 @@ struct UseCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Name of the device in upper or lower case letters, its address, or NAME@ADDRESS.",
+            "Name, address or NAME@ADDRESS of the device. The case of the name does not matter.",
             valueName: "name|address|name@address"
         ),
         completion: Completion.devices
@@ -52,7 +52,7 @@ struct UseCommand: ParsableCommand {
     var yes = false
 
     @Option(
-        "Minimum security level of the link. The level `none` accepts an unpaired device without confirmation. Higher levels require a paired device.",
+        "Minimum security level of the link. The level `none` accepts an unpaired device without confirmation. Higher security levels require a paired device.",
         value: GATTLinkSecurity.Level.allValueStrings.joined(separator: "|")
     )
     var security: GATTLinkSecurity.Level?

@@ -13,9 +13,9 @@ struct ConnectCommand: SimpleRequestCommand {
         commandName: "connect",
         abstract: "Connect the daemon to the selected device, for example after `blewedge disconnect`.",
         discussion: """
-            The daemon also retries a device that it gave up because the device had no serial service. The command \
-            returns at once, and the daemon connects in the background. To see the progress of the connection, use \
-            `blewedge status --watch`.
+            The daemon also retries a device that it rejected before because the device had no serial service. The \
+            command returns at once, and the daemon connects in the background. To see the progress of the connection, \
+            use `blewedge status --watch`.
 
             EXAMPLES:
               blewedge connect

@@ -72,7 +72,10 @@ struct GATTCommand: ParsableCommand {
     @Option("Stop after receiving this number of values.", value: "number")
     var count: Int?
 
-    @Option("Stop after this time. If fewer values than --count were received, the exit status is 75.", value: "time")
+    @Option(
+        "Stop receiving values after this time. If fewer values than --count were received, the exit status is 75.",
+        value: "time"
+    )
     var seconds: TimeArgument?
 
     @Flag(help: "Print the output as JSON, with one object per line.")

@@ -21,11 +21,11 @@ struct GateGiveCommand: ParsableCommand {
         commandName: "give",
         abstract: "Resume typing in another instance of blewedge, and pause typing in this instance.",
         discussion: """
-            The command opens the gate of the other instance, and closes the gate of this instance. If the other \
-            instance refuses, or if its gate stays closed for another reason, this instance does not change. An \
-            instance is a daemon with its own runtime directory, and has the name of that directory. For example, a \
-            daemon that is started with RUNTIME_DIRECTORY=/run/till is the instance `till`. If the runtime directories \
-            of the two instances have different parent directories, give the full path of the other runtime directory.
+            The command opens the gate of the other instance, and closes the gate of this instance. If the gate of the \
+            other instance cannot be opened, the gate of this instance stays unchanged. An instance is a daemon with \
+            its own runtime directory, and has the name of that directory. For example, a daemon that is started with \
+            RUNTIME_DIRECTORY=/run/till is the instance `till`. If the runtime directories of the two instances have \
+            different parent directories, give the full path of the other runtime directory.
 
             EXAMPLES:
               blewedge gate give till

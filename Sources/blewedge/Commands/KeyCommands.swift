@@ -57,10 +57,10 @@ struct SnippetCommand: ParsableCommand {
             Snippets are defined in snippets.json in the configuration directory, for example {"title": "text", \
             "irony": {"opening": "<i>", "closing": "</i>"}}. The setting `snippets = "habr"` adds a sample set of \
             snippets for HTML tags. After typing, blewedge searches the text for ], ://, =" and >, in this order, and \
-            moves the cursor behind the first match. In scan mode, a barcode can trigger a snippet. For example, \
-            {"bold": {"received": "B1"}, "sig": {"text": "Jane Doe", "received": "S1"}} types the snippet bold for the \
-            barcode B1, and the snippet sig for the barcode S1. Without a title, the command lists the titles and \
-            texts of all snippets of the user and the system, separated by tabs.
+            moves the cursor to the end of the first match. In scan mode, a barcode can trigger a snippet. For \
+            example, {"bold": {"received": "B1"}, "sig": {"text": "Jane Doe", "received": "S1"}} types the snippet \
+            bold for the barcode B1, and the snippet sig for the barcode S1. Without a title, the command lists the \
+            titles and texts of all snippets of the user and the system, separated by tabs.
 
             EXAMPLES:
               blewedge snippet greeting
@@ -94,8 +94,8 @@ struct ClearCommand: ParsableCommand {
         abstract: "Clear the input field of the application.",
         discussion: """
             The daemon presses End, and then Backspace for each character that it has typed since the last Enter or \
-            Tab. Text that was in the field before is kept. With `clear = "select-all"` in the configuration, the \
-            daemon presses Ctrl+A and Backspace.
+            Tab. Text that was already in the input field is kept. With `clear = "select-all"` in the configuration, \
+            the daemon presses Ctrl+A and Backspace.
 
             EXAMPLES:
               blewedge clear

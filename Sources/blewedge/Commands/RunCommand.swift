@@ -34,19 +34,19 @@ struct RunCommand: ParsableCommand {
             status-line is off in the configuration.
 
             The keyboard layout maps characters to keys, and must be the layout that the application uses. The layouts \
-            us, jp, de and others are built in, and the layout console is the current keymap of a text console. Other \
-            layouts are loaded by libxkbcommon, if it is installed. A character that the layout cannot type is \
-            rejected and counted. With --scan, a barcode is rejected as a whole if it contains a character that cannot \
-            be typed.
+            us, jp, de and others are built in, and the layout console is the current keymap of a text console. If \
+            libxkbcommon is installed, it provides layouts that are not built in. A character that the layout cannot \
+            type is rejected and counted. With --scan, a barcode is rejected as a whole if it contains a character \
+            that cannot be typed.
 
-            Data that could not be typed for longer than --max-age is dropped and counted. For example, a kiosk that \
-            wakes up does not type yesterday's barcodes. Once typing has started, all waiting data is typed, even if \
-            it becomes older than --max-age. With --scan, only complete barcodes are typed, and a barcode that is cut \
-            off by a lost link is rejected.
+            Data that could not be typed for longer than --max-age is dropped and counted. With --max-age, a kiosk \
+            that wakes up does not type yesterday's barcodes. Once typing has started, all waiting data is typed, even \
+            if it becomes older than --max-age. With --scan, only complete barcodes are typed, and a barcode that is \
+            cut off by a lost link is rejected.
 
             The virtual keyboard has the name "blewedge keyboard", the bus type virtual, the vendor ID b1ed and the \
             product ID 0001. The virtual keyboard declares all keys that can be typed. The key codes 1 to 31 are \
-            always declared, because udev uses these keys to recognize keyboards.
+            always declared, because udev recognizes a keyboard by these key codes.
 
             EXAMPLES:
               blewedge run
@@ -70,14 +70,14 @@ struct RunCommand: ParsableCommand {
     @OptionGroup var captureOptions: CaptureOptions
 
     @Option(
-        "Device to use instead of the selected device. NAME@ADDRESS specifies a device by its name and address. Upper and lower case letters in names are equal.",
+        "Device to use instead of the selected device. NAME@ADDRESS specifies a device by its name and address. The case of the name does not matter.",
         value: "name|address",
         completion: Completion.devices
     )
     var device: String?
 
     @Option(
-        "Minimum security level of the link. If the link is less secure, nothing is typed. With --device, the level `none` accepts an unpaired device without confirmation.",
+        "Minimum security level that a link must have before data is typed. With --device, the level `none` accepts an unpaired device without confirmation.",
         value: GATTLinkSecurity.Level.allValueStrings.joined(separator: "|")
     )
     var security: GATTLinkSecurity.Level?
@@ -131,14 +131,14 @@ struct RunCommand: ParsableCommand {
     var gateVT: Int?
 
     @Option(
-        "User as whom the daemon runs if root starts it. `blewedge setup` creates the user blewedge for this purpose.",
+        "If root starts the daemon, run the daemon as this user. `blewedge setup` creates the user blewedge for this purpose.",
         value: "name"
     )
     var user: String?
 
     @Flag(
         help:
-            "Print log lines for the systemd journal, with a priority and without the program's name. This format is the default if systemd has connected the output to the journal."
+            "Print log lines for the systemd journal, with a priority and without the program's name. The journal format is the default if systemd has connected the output to the journal."
     )
     var foreground = false
 
@@ -158,15 +158,16 @@ struct RunCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Program to run at each connection, disconnection and received barcode, without a shell and without arguments.",
+            "Program to run for each connection, disconnection and received barcode, without a shell and without arguments.",
             discussion: """
                 The hook program receives the barcodes on its standard input, one per line. The environment of the \
                 hook program contains BLEWEDGE_EVENT (connect, disconnect or received), BLEWEDGE_COUNT (number of \
                 events or barcodes), BLEWEDGE_LENGTH (number of bytes on standard input), BLEWEDGE_ADDRESS, \
                 BLEWEDGE_ADDRESS_TYPE and BLEWEDGE_REASON. Only one hook program runs at a time, for at most 30 s. \
                 Events that occur while the hook program runs are combined. Up to 64 KiB of barcodes are queued for \
-                the hook program, and --slow-reader defines what happens to more barcodes. Barcodes that the hook \
-                program has not read when it exits count as undelivered. Typing never waits for the hook program.
+                the hook program, and --slow-reader defines which barcodes are dropped beyond this limit. Barcodes \
+                that the hook program has not read when it exits count as undelivered. Typing never waits for the hook \
+                program.
                 """,
             valueName: "program"
         )

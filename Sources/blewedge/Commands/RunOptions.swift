@@ -64,9 +64,9 @@ struct WireOptions: ParsableArguments {
         help: ArgumentHelp(
             "Output for received data: \(OutputDestination.form). Data that is written to a pseudoterminal or socket is sent to the device.",
             discussion: """
-                To use up to \(Configuration.mostOutputs) outputs, repeat the option. Each output has its own queue \
-                and byte counts, and does not wait for the other outputs. The option replaces all outputs in the \
-                configuration.
+                Repeat the option --to to use several outputs, at most \(Configuration.mostOutputs). Each output has \
+                its own queue and byte counts, and does not wait for the other outputs. The option --to replaces all \
+                outputs in the configuration.
                 """,
             valueName: "output"
         )
@@ -76,8 +76,8 @@ struct WireOptions: ParsableArguments {
     @Flag(
         inversion: .prefixedNo,
         help: """
-            For outputs other than the keyboard, withhold data while typing is paused or the gate is closed. With \
-            --no-gated, data is always delivered to these outputs.
+            For outputs other than the keyboard, withhold data while typing is paused or the gate is closed. The \
+            option --no-gated delivers data to outputs other than the keyboard at all times.
             """
     )
     var gated: Bool?
@@ -87,7 +87,7 @@ struct WireOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "For outputs other than the keyboard, policy when 64 KiB of data are queued for a client.",
+            "Policy for outputs other than the keyboard when 64 KiB of data are queued for a client.",
             discussion: """
                 The default policy, drop-newest, drops the new line. The policy drop-oldest drops the oldest queued \
                 line. The policy wait accepts no more data until a client is connected and every client has room. Only \
@@ -134,13 +134,13 @@ struct PaceOptions: ParsableArguments {
     var pace: Pace.Profile?
 
     @Option(
-        "Longest stall of the application during which no key is lost. The default depends on --pace. The value 0 means that the application never stalls.",
+        "Longest stall of the application during which no key is lost. The default stall time depends on --pace. The value 0 means that the application never stalls.",
         value: "time"
     )
     var stall: TimeArgument?
 
     @Option(
-        "Number of events that the kernel queues for each application. Use 64 for Xorg's old evdev driver (default: 256).",
+        "Number of events that the kernel queues for each application. Use 64 events for Xorg's old evdev driver (default: 256).",
         value: "events"
     )
     var queue: ReaderQueue?
@@ -165,7 +165,7 @@ struct BarcodeModeOptions: ParsableArguments {
     var scan = false
 
     @Option(
-        "With --scan, the bytes that end a barcode, separated by commas. Use names such as cr, lf, tab, etx and gs, numbers such as 0x03, or none.",
+        "Bytes that end a barcode with --scan, separated by commas. Each byte is a name such as cr, lf, tab, etx or gs, or a number such as 0x03. The value none means that no byte ends a barcode.",
         value: "bytes"
     )
     var terminator: TerminatorArgument?
@@ -173,17 +173,17 @@ struct BarcodeModeOptions: ParsableArguments {
     @Option("With --scan, a silence of this length also ends a barcode.", value: "time")
     var idleGap: TimeArgument?
 
-    @Option("With --scan, do not type barcodes that are shorter than this (default: 1).", value: "bytes")
+    @Option("With --scan, do not type barcodes with fewer bytes than this (default: 1).", value: "bytes")
     var minLength: Int?
 
     @Option(
-        "With --scan, do not type barcodes that are longer than this (default: \(BarcodeRules.defaultMaximumLength)).",
+        "With --scan, do not type barcodes with more bytes than this (default: \(BarcodeRules.defaultMaximumLength)).",
         value: "bytes"
     )
     var maxLength: Int?
 
     @Option(
-        "With --scan, type this text before each barcode. Key names in braces, such as {f9}, press a key.",
+        "With --scan, type this text before each barcode. A key name in braces, such as {f9}, presses that key.",
         value: "text"
     )
     var prefix: String?

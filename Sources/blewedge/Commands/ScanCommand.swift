@@ -54,13 +54,13 @@ struct ScanCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Show only devices that offer this service. The option can be repeated for several services.",
+            "Show only devices that offer this service. Repeat the option to specify several services.",
             valueName: "uuid"
         )
     )
     var service: [BluetoothUUID] = []
 
-    @Option("Show only devices with this name, in upper or lower case letters.", value: "text")
+    @Option("Show only devices with this name, regardless of case.", value: "text")
     var name: String?
 
     @Flag(help: "Scan passively, without requesting scan responses, which often contain the device name.")

@@ -69,10 +69,10 @@ struct SetupCommand: ParsableCommand {
         abstract: "Install blewedge as a service on this machine.",
         discussion: """
             The command installs blewedge as a sandboxed service for systemd, OpenRC, runit, sysvinit or BusyBox's \
-            init. Under systemd, the service starts when an adapter appears. Under the other init systems, the service \
-            starts at boot. The command also creates the user `blewedge` and a group. Only root and the user \
-            `blewedge` may create virtual keyboards, and members of the group may query the service. If needed, the \
-            command loads kernel modules, now and at each boot, and unblocks the radio.
+            init. Under systemd, the service starts when an adapter appears. Under init systems other than systemd, \
+            the service starts at boot. The command also creates the user `blewedge` and a group. Only root and the \
+            user `blewedge` may create virtual keyboards, and members of the group may query the service. If needed, \
+            the command loads kernel modules, now and at each boot, and unblocks the radio.
 
             The command also installs the manual page, and completion scripts for the installed shells. In files such \
             as /etc/inittab, the command only adds lines. The command prints each step, and does not replace files \

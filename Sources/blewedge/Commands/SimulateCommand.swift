@@ -93,7 +93,7 @@ struct SimulateCommand: ParsableCommand {
     var security: GATTLinkSecurity.Level?
 
     @Option(
-        "With --pairable, the input and output that you can use for pairing. Your answers are read from standard input, whose lines are then not sent to the central.",
+        "Input and output that you can use for pairing with --pairable. Your answers are read from standard input, whose lines are then not sent to the central.",
         value: PairingConsole.allCases.map(\.rawValue).joined(separator: "|")
     )
     var console: PairingConsole?
