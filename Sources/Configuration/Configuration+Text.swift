@@ -6,7 +6,7 @@ import Keystrokes
 import Texts
 import Typing
 
-/// All faults in a text; there is at least one.
+/// All faults in a configuration file; there is at least one.
 package struct ConfigurationFaults: Error, Equatable, Sendable, CustomStringConvertible {
     package let faults: [ConfigurationFault]
 

@@ -68,7 +68,7 @@ extension TOMLValue {
         return destination
     }
 
-    /// Returns the destination in a text, or the destinations in a list of texts.
+    /// Returns the destinations named by a string or by a list of strings.
     func destinations() throws(UnfitValue) -> [OutputDestination] {
         guard case .array(let values) = kind else { return [try destination()] }
         var destinations: [OutputDestination] = []

@@ -91,7 +91,7 @@ public struct SplitMix: RandomNumberGenerator, Sendable {
     }
 }
 
-/// Determines how much work takes a given time.
+/// Determines the amount of work that takes a given time.
 package enum Calibration {
     /// Returns the number of units that take about `span` nanoseconds, extrapolated from runs that double in size.
     ///

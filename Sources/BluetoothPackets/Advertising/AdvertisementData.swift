@@ -265,7 +265,7 @@ public struct LocalName: Hashable, Sendable {
         return String(scalars)
     }
 
-    /// Returns true if both texts are the same name, ignoring case and leading and trailing blanks.
+    /// Returns true if two names are equal, ignoring case and leading and trailing blanks.
     public static func isSame(_ text: String, _ other: String) -> Bool {
         trimmed(text).lowercased() == trimmed(other).lowercased()
     }

@@ -245,7 +245,7 @@ package final class PacketBatch {
     private let messages: UnsafeMutablePointer<blewedge_message>
     package private(set) var count = 0
 
-    /// Creates an empty batch whose places have a size of `size` bytes.
+    /// Creates an empty batch of buffers with `size` bytes each.
     package init(size: Int) {
         self.size = size
         // Sound: all memory is initialised here, contains no references, and lives as long as this object. Each vector

@@ -107,7 +107,7 @@ struct RunCommand: ParsableCommand {
     @OptionGroup var paceOptions: PaceOptions
 
     @Option(
-        "Drop data that could not be typed for this time; 0 keeps data of any age (default: 5s).",
+        "Drop data that has waited longer than this before typing; 0 keeps all data (default: 5s).",
         value: "time"
     )
     var maxAge: TimeArgument?

@@ -46,7 +46,7 @@ struct ScanCommand: ParsableCommand {
     @Flag(help: "Print the output as JSON, with one object per line.")
     var json = false
 
-    @Flag(help: "Scan for 5 s, or for the time of --seconds, and then print each device once.")
+    @Flag(help: "Scan for 5 s, or for --seconds, and then print each device once.")
     var once = false
 
     @Option("Stop the scan after this time.", value: "time")

@@ -154,7 +154,7 @@ enum DevicesPage {
         return PageLine(text, style, rest: style)
     }
 
-    /// Pads or cuts a text to exactly `columns` columns; a cut text ends with a mark.
+    /// Pads or truncates a string to exactly `columns` columns; a truncated string ends with a mark.
     static func padded(_ text: String, _ columns: Int) -> String {
         guard columns > 0 else { return "" }
         let plain = String(ScreenText.cells(of: text).map(\.character))

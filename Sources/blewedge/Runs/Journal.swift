@@ -39,7 +39,7 @@ final class Journal {
 
     /// Creates a log.
     ///
-    /// It is for a journal if standard error is connected to one, or if `wanted` is true; otherwise it is for people.
+    /// Its lines have the format of the journal if standard error is connected to one, or if `wanted` is true.
     init(wanted: Bool) {
         let isOn = wanted || StandardStream.error.isJournal
         self.isOn = isOn
