@@ -78,7 +78,7 @@ package enum DeviceSelector: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Returns the selected device to store when a device was heard that matches the selector (D-4).
+    /// Returns the selection to store when a discovered device matches the selector (D-4).
     ///
     /// Its address is the address in the selector, or else the only address in the manufacturer data, or else the
     /// address from which the device advertises, which may change.

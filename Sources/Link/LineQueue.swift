@@ -12,7 +12,7 @@ package struct LineQueue {
     package struct Counts: Equatable, Sendable {
         /// Number of bytes in lines that the client has received completely.
         package var delivered: UInt64 = 0
-        /// Number of bytes in lines that the client has not received, or not completely.
+        /// Number of bytes in lines that the client has not completely received.
         package var missed: UInt64 = 0
 
         package init() {}

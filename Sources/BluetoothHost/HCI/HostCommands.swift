@@ -22,7 +22,7 @@ struct HostCommands: Sendable {
 
     typealias Answer = (outcome: HCICommandQueue.Outcome, purpose: Purpose)
 
-    /// Queue length from which optional commands and replies are discarded.
+    /// Queue length at which optional commands and replies are discarded.
     static let capacity = 64
     /// Maximum number of queued commands, which exceeds the needs of all connections and attempts.
     ///

@@ -141,7 +141,7 @@ struct TUIKeyDecoder {
         // Alt with a digit is the function key of that number.
         case 0x30: keys.append(.function(10))
         case 0x31...0x39: keys.append(.function(Int(byte) - 0x30))
-        // Alt with b (beacons) is F11, which many terminals reserve for themselves; Alt with x (hex) is F12.
+        // Alt-b (beacons) is F11, which many terminals reserve for themselves; Alt-x (hex) is F12.
         case UInt8(ascii: "b"): keys.append(.function(11))
         case UInt8(ascii: "x"): keys.append(.function(12))
         case ..<0x20, 0x7F...:
