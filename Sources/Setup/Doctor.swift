@@ -51,6 +51,39 @@ package enum Doctor {
         return object
     }
 
+    /// Returns all causes that can be found, each with its effect and remedy; `…` stands for values of the machine.
+    package static func causes(_ language: Language) -> String {
+        causes().map { id, what, why, remedy in
+            "\(id): \(what.text(language))\n" + LogText.why.text(language, why.text(language)) + "\n"
+                + LogText.toMend.text(language, remedy.text(language)) + "\n"
+        }.joined(separator: "\n")
+    }
+
+    /// Returns the same as one JSON object for programs.
+    package static func causesObject() -> JSONObject {
+        let causes = causes().map { id, what, why, remedy in
+            var object = JSONObject()
+            object.add("id", id)
+            object.add("what", what)
+            object.add("why", why)
+            object.add("remedy", remedy)
+            return object
+        }
+        var object = JSONObject()
+        object.add("version", 1)
+        object.add("causes", causes)
+        return object
+    }
+
+    private static func causes() -> [(id: String, what: Message, why: Message, remedy: Message)] {
+        let values = [any MessageArgument](repeating: "…", count: 9)
+        return Finding.Cause.allCases.map { cause in
+            let text = cause.text
+            let parts = [text.what, text.why, text.remedy].map { Message($0, id: nil, values) }
+            return (cause.rawValue, parts[0], parts[1], parts[2])
+        }
+    }
+
     /// Checks the configuration and the selected device.
     private static func wishes(_ facts: SystemFacts) -> [Finding] {
         var findings: [Finding] = []

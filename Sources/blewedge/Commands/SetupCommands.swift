@@ -26,6 +26,7 @@ struct DoctorCommand: ParsableCommand {
             EXAMPLES:
               blewedge doctor
               sudo blewedge doctor --json
+              blewedge doctor --all
 
             EXIT STATUS:
             The exit status depends on the first finding that is not a note. The status is 0 if there is no such \
@@ -44,10 +45,16 @@ struct DoctorCommand: ParsableCommand {
     )
     var layout: String?
 
+    @Flag(help: "List all possible findings with their effects and fixes, without checking this machine.")
+    var all = false
+
     @Flag(help: "Print the result as one JSON object.")
     var json = false
 
     func run() throws {
+        if all {
+            return try StandardStream.output.write(json ? Doctor.causesObject().text + "\n" : Doctor.causes(.current))
+        }
         if let layout, !layout.hasPrefix("console") { _ = try reporting(LayoutSource.layout, layout) }
         let places = try DaemonPaths.reachable()
         let facts = SystemFacts(at: places, adapter: adapterOptions.adapter, layout: layout)

@@ -27,4 +27,21 @@ struct FindingTextTests {
         }
         #expect(Doctor.text([], .english) == "no problems found\n" && Doctor.text([], .japanese) == "問題はありません\n")
     }
+
+    @Test("The list of causes has each one with effect and remedy, in both languages and as JSON")
+    func list() throws {
+        for language in Language.allCases {
+            let blocks = Doctor.causes(language).split(separator: "\n", omittingEmptySubsequences: false)
+                .split(separator: "", omittingEmptySubsequences: true)
+            let names = blocks.map { String(($0.first ?? "").prefix { $0 != ":" }) }
+            #expect(names == Finding.Cause.allCases.map(\.rawValue))
+            #expect(blocks.allSatisfy { $0.count == 3 })
+            #expect(!Doctor.causes(language).contains("{"))
+        }
+        let listed = try #require(JSONValue(Array(Doctor.causesObject().text.utf8))["causes"]?.array)
+        #expect(listed.count == Finding.Cause.allCases.count)
+        let down = try #require(listed.first { $0["id"]?.string == "adapter-down" })
+        #expect(down["what"]?.string == "… is powered off although the daemon is running")
+        #expect(down["why"]?.string?.isEmpty == false && down["remedy"]?.string?.isEmpty == false)
+    }
 }
