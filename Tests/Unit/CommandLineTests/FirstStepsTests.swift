@@ -39,4 +39,57 @@ struct FirstStepsTests {
         let lines = FirstSteps.commands(hasManager: hasManager).map { "    \($0)\n" }.joined()
         #expect(try run(["guide", "--language", language]).output.hasSuffix(lines))
     }
+
+    @Test("Every command of the manual that needs root is one that the program parses")
+    func manual() throws {
+        let folder = FilePath(#filePath).removingLastComponent().removingLastComponent().removingLastComponent()
+            .removingLastComponent().appending(".manual/pages")
+        var count = 0
+        for path in try Self.pages(folder) {
+            let text = String(decoding: try FileSystem.contents(of: path.string, limit: 1 << 20), as: UTF8.self)
+            for line in text.replacing("\\\n", with: " ").split(separator: "\n") {
+                let words = Self.words(line)
+                guard words.prefix(3) == ["$", "sudo", "blewedge"] else { continue }
+                count += 1
+                #expect(throws: Never.self, "\(path): \(line)") {
+                    _ = try BlewedgeCommand.parseAsRoot(Array(words.dropFirst(3)))
+                }
+            }
+        }
+        #expect(count > 20)
+    }
+
+    /// Returns the Markdown files in a directory and the directories in it.
+    private static func pages(_ folder: FilePath) throws -> [FilePath] {
+        try FileSystem.names(in: folder.string).flatMap { name in
+            let path = folder.appending(name)
+            return name.hasSuffix(".md") ? [path] : try pages(path)
+        }
+    }
+
+    /// Splits a line of a shell into words; quotation marks may surround a whole word, and a redirection, a pipe or a comment ends
+    /// the command.
+    private static func words(_ line: Substring) -> [String] {
+        var words: [String] = []
+        var quote: Character?
+        var isOpen = false
+        for character in line {
+            if character == quote {
+                quote = nil
+            } else if quote == nil, character == "'" || character == "\"" {
+                quote = character
+                if !isOpen { words.append("") }
+                isOpen = true
+            } else if quote == nil, character == " " {
+                isOpen = false
+            } else if quote == nil, !isOpen, ["|", ">", "<", "&", ";", "#"].contains(character) {
+                break
+            } else {
+                if !isOpen { words.append("") }
+                isOpen = true
+                words[words.count - 1].append(character)
+            }
+        }
+        return words
+    }
 }
