@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 
 import lists
+from coverage import Coverage
 from generated import GENERATOR, Generated, dependents, draw, excuses, near
 from lists import REPOSITORY, TESTS, ListError
 from objects import NotCompiled, Objects, filter_of
@@ -37,19 +38,25 @@ def wilson(hits: int, number: int) -> tuple[float, float]:
     return middle - half, middle + half
 
 
-def groups(mutant: Generated, own: list[str]) -> list[list[Group]]:
-    """Returns the unit tests that can detect a mutant: first the tests of its module that name its type, then all others."""
-    seen = dependents()[mutant.module]
-    suites = {name.partition("/")[0] for name in lists.unit_tests()}
-    alone = [suite for suite in sorted(suites) if suite.rpartition(".")[2] in own and suite.partition(".")[0] in seen]
-    close = [rf"^{re.escape(suite)}/" for suite in sorted(near(mutant).get(mutant.suite, set()) - set(alone))]
-    first: list[Group] = [(mutant.suite, close, [])] if close else []
-    rest: list[Group] = [
-        (target, [rf"^{target}\."], [*own, *(close if target == mutant.suite else [])]) for target in seen
-    ]
-    if alone:
-        rest.append(("tests with processes of their own", [rf"^{re.escape(suite)}/" for suite in alone], []))
-    return [first, rest]
+def groups(mutant: Generated, own: list[str], coverage: Coverage | None) -> list[list[Group]]:
+    """Returns the unit tests that run for a mutant: first the suites of its module that name its type, then all others that run
+    its line. Without coverage, only the first, or all of its module if no suite names its type."""
+    close = {suite for suite in near(mutant).get(mutant.suite, set()) if suite.rpartition(".")[2] not in own}
+    if not coverage:
+        filters = [_filter(suite) for suite in sorted(close)] or [rf"^{mutant.suite}\."]
+        return [[(mutant.suite, filters, [] if close else own)]]
+    rest: dict[str, list[str]] = {}
+    for suite in sorted(coverage.suites(mutant.file, mutant.line) - close):
+        is_alone = suite.rpartition(".")[2] in own
+        label = "tests with processes of their own" if is_alone else suite.partition(".")[0]
+        rest.setdefault(label, []).append(_filter(suite))
+    first: list[Group] = [(mutant.suite, [_filter(suite) for suite in sorted(close)], [])] if close else []
+    return [first, [(label, filters, []) for label, filters in rest.items()]]
+
+
+def _filter(suite: str) -> str:
+    """Returns the filter for all tests of a suite."""
+    return rf"^{re.escape(suite)}/"
 
 
 class Run:
@@ -123,6 +130,7 @@ def run_sample(
     excused = excuses()
     results = Results(folder / ("near.txt" if is_near else "drawn.txt"), set())
     run = Run(folder)
+    coverage = None if is_near else Coverage(folder)
     ends: list[tuple[Generated, Result]] = []
     refused = 0
     for number, mutant in enumerate(drawn):
@@ -135,9 +143,7 @@ def run_sample(
             last = None
         if not last:
             start = time.monotonic()
-            asked = groups(mutant, run.objects.own)
-            if is_near:
-                asked = [asked[0] or [(mutant.suite, [rf"^{mutant.suite}\."], run.objects.own)]]
+            asked = groups(mutant, run.objects.own, coverage)
             how, by, what = run.noticed(lambda: run.objects.put(mutant.file, text(mutant)), asked)
             what = tests_key(mutant) if how == "alive" else what
             last = Result(mutant.name, mutant.key, how, by, what, time.monotonic() - start)

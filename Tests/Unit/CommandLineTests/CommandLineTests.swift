@@ -38,6 +38,10 @@ final class RunningProgram {
     let child: pid_t
     private var outputs: [Int32]
     private let home: TestDirectory
+    /// Variables with which a program built with coverage writes its counters.
+    private static let coverage = ["LLVM_PROFILE_FILE", "LD_PRELOAD"].compactMap { (name: String) -> String? in
+        getenv(name).map { "\(name)=\(String(cString: $0))" }
+    }
     /// Output that was read before the program ended.
     private var early: [UInt8] = []
 
@@ -76,7 +80,7 @@ final class RunningProgram {
         let words = shell + [path] + arguments
         var argv = words.map { strdup($0) } + [nil]
         defer { for argument in argv { free(argument) } }
-        var environment = (variables ?? home.environment).map { strdup($0) } + [nil]
+        var environment = ((variables ?? home.environment) + Self.coverage).map { strdup($0) } + [nil]
         defer { for variable in environment { free(variable) } }
         var child: pid_t = 0
         try #require(posix_spawn(&child, words[0], &actions, nil, &argv, &environment) == 0)
