@@ -33,6 +33,16 @@ struct WireArticleTests {
 
     private let uuid = ServerUUID("4a1c0d9e-5b8f-4e57-9b7e-1c2d3e4f5a6b")
 
+    @Test("A track may have the smallest and the largest numbers")
+    func limits() throws {
+        let uuid = try #require(uuid)
+        for (major, minor) in [(0, 0), (UInt16.max, UInt16.max)] as [(UInt16, UInt16)] {
+            let sighting = TrackRecord.Sighting(major: major, minor: minor, milliseconds: 0)
+            let region = ServerRegion.uuid(uuid, major: nil, minor: nil)
+            #expect(TrackRecord(region, seconds: 0, sightings: [sighting], number: 1) != nil)
+        }
+    }
+
     @Test("D-27: every request of the article is what is sent, byte for byte")
     func requests() throws {
         let uuid = try #require(uuid)

@@ -128,6 +128,7 @@ struct RegionWatchTests {
             watch.sight(badge, now: start + .milliseconds(1), tell: tell)
             #expect(watch.isInside(region) == true)
             #expect([watch.unwatch(region), watch.unwatch(region)] == [true, false])
+            #expect(watch.isInside(region) == false)
         }
         watch.expire(now: .seconds(1_000), tell: tell)
         #expect(told == Array(repeating: .entered, count: 100))

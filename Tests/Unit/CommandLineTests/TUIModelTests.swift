@@ -132,6 +132,21 @@ struct TUIModelTests {
         #expect(model.devices.cursor == 1)
     }
 
+    @Test("Page Up and Page Down move by ten devices, Home and End to the first and the last")
+    func longList() throws {
+        var model = try Self.devices(chosen: false)
+        let many = (0..<30).map { ("00:00:00:00:01:\(10 + $0)", "d\($0)", -40 - $0, "2021-05-24T17:08:01Z") }
+        model.hear(try scanAnswer(many), now: someTime + 2)
+        let last = model.devices.rows.count - 1
+        _ = Self.press(&model, [.home])
+        var places: [Int] = []
+        for key: TUIKey in [.pageDown, .pageDown, .pageUp, .end, .pageUp, .home] {
+            _ = Self.press(&model, [key])
+            places.append(model.devices.cursor)
+        }
+        #expect(last >= 29 && places == [10, 20, 10, last, last - 10, 0])
+    }
+
     @Test("Why nothing can be listed is shown until something is")
     func scanFault() throws {
         var model = TUIModel(language: .english)

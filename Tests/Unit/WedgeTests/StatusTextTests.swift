@@ -68,6 +68,52 @@ struct StatusTextTests {
         )
     }
 
+    @Test("Each counter of the radio and of the links has its own member in the status")
+    func counters() {
+        var radio = RadioCounts()
+        radio.opened = 1
+        radio.moved = 2
+        radio.lost = 3
+        radio.restarts = 4
+        radio.armed = 5
+        radio.quiet = 6
+        radio.disturbed = 7
+        radio.failedScans = 8
+        radio.rebuiltSockets = 9
+        radio.failedAttempts = 10
+        radio.stalledConnections = 11
+        radio.controllers.crossedLinks = 12
+        radio.overdue = 13
+        radio.cancelledAttempts = 14
+        radio.resumed = 15
+        radio.controllers.probes = 16
+        radio.controllers.repeatedResets = 17
+        radio.controllers.repeatedConnections = 18
+        radio.controllers.droppedBytes = 19
+        radio.controllers.grantedParameters = 20
+        radio.controllers.refusedParameters = 21
+        radio.controllers.badFrames = 22
+        let members = [
+            "adapterOpened", "adapterMoved", "adapterLost", "adapterRestarted", "scanArmed", "scanQuiet",
+            "scanDisturbed", "scanFailed", "socketsRebuilt", "attemptsFailed", "connectionsStalled", "linksCrossed",
+            "stepsOverdue", "attemptsCancelled", "resumed", "controllerProbes", "resetsRepeated",
+            "connectionsRepeated", "bytesBeforeReset", "parametersGranted", "parametersRefused", "framesBroken",
+        ]
+        let radioText = members.enumerated().map { #""\#($1)":\#($0 + 1)"# }.joined(separator: ",")
+        #expect(JSONObject(radio).text == "{\(radioText)}")
+
+        var links = LinkCounts()
+        for (number, end) in LinkCounts.End.allCases.enumerated() {
+            for _ in 0...number {
+                links.begin()
+                links.end(end)
+                links.end(.failed)
+            }
+        }
+        let linkText = LinkCounts.End.allCases.enumerated().map { #""\#($1)":\#($0 + 1)"# }.joined(separator: ",")
+        #expect(links.object.text == #"{"ready":36,\#(linkText)}"#)
+    }
+
     @Test("What status tells of the link and the radio has a name in both languages, and no member is unnamed")
     func links() throws {
         var facts = LinkFacts(age: .seconds(61), notifications: 5, mtu: 247, quality: LinkQuality(rssi: -60))
