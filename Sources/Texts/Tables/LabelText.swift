@@ -8,7 +8,7 @@ package enum LabelText: String, Localized {
         pid, program, radio, allows
     // Labels of counters.
     case notifications, refused, received, typed, discarded, rejected, gated, lost, waiting
-    case withheld, untypable, tooShort, tooLong, duplicate, cut
+    case withheld, untypable, tooShort, tooLong, duplicate, cut, frame
     case ringFull, writeFailed, tooOld, disconnected, switched
     case dropped, stray, oversized, keyboardRemakes, undelivered, missed, readers, delivered, outputs, to, followsGate,
         slowReader
@@ -87,6 +87,7 @@ package enum LabelText: String, Localized {
         case .tooLong: LocalText("too long", "長すぎる")
         case .duplicate: LocalText("duplicate", "重複")
         case .cut: LocalText("cut", "途切れ")
+        case .frame: LocalText("not in a valid frame", "正しいフレーム以外")
         case .ringFull: LocalText("ring full", "満杯")
         case .writeFailed: LocalText("write failed", "書き込みの失敗")
         case .tooOld: LocalText("too old", "古すぎる")

@@ -165,6 +165,8 @@ struct StatusTextTests {
         }
         #expect(japanese.contains { $0.contains("信号強度(dBm) -60") && $0.contains("監視タイムアウト(ms) 4000") })
         #expect(LinkCounts.End.allCases.allSatisfy { LabelText(rawValue: "\($0)") != nil })
+        #expect(Ledger.Rejection.allCases.allSatisfy { LabelText(rawValue: "\($0)") != nil })
+        #expect(Ledger.Loss.allCases.allSatisfy { LabelText(rawValue: "\($0)") != nil })
     }
 
     @Test("LK-24: status shows the state and all other parts in both languages")
