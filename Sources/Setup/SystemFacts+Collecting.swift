@@ -35,9 +35,15 @@ extension SystemFacts {
     /// Collects the facts about this machine, without changing anything.
     ///
     /// `places` are the paths where a daemon may listen, beginning with the user's own. `adapter` and `named` replace
-    /// the adapter and the layout of the daemon or the configuration.
-    package init(at places: [DaemonPaths], adapter: AdapterTransport?, layout named: String?) {
-        daemon = Daemon(at: places)
+    /// the adapter and the layout of the daemon or the configuration. Without `known`, the daemon is asked, which can
+    /// take seconds.
+    package init(
+        at places: [DaemonPaths],
+        adapter: AdapterTransport?,
+        layout named: String?,
+        daemon known: Daemon? = nil
+    ) {
+        daemon = known ?? Daemon(at: places)
         // If the service is installed, the diagnosis concerns the service, not the user.
         let place = Self.installedService != nil ? DaemonPaths.system : places.first ?? .system
         choice = Choice(daemon, ChoiceStore(place.choice))

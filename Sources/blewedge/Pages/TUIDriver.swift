@@ -177,7 +177,9 @@ final class TUIDriver {
             case .startService: startService()
             case .loadSnippets: loadSnippets()
             case .checkMachine:
-                model.take(SystemFacts(at: places.all, adapter: nil, layout: nil))
+                // Do not wait for a daemon that has just reported its status; it may run in this process.
+                let known = model.status.flatMap(SystemFacts.Status.init).map { SystemFacts.Daemon.running($0) }
+                model.take(SystemFacts(at: places.all, adapter: nil, layout: nil, daemon: known))
             case .keepStatusLine(let isShown): keepStatusLine(isShown)
             case .keep(let setting, let value): keep(setting, value)
             case .loadConfiguration: model.configuration = places.configuration

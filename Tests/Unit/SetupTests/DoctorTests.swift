@@ -6,6 +6,7 @@ import BluetoothPackets
 import Keystrokes
 import Link
 import LinuxIO
+import SystemPackage
 import TestSupport
 import Testing
 import Texts
@@ -363,6 +364,17 @@ struct DoctorTests {
         expected.discarded = 5
         expected.lost = 3
         #expect(status == expected)
+    }
+
+    @Test("A daemon that has reported its status already is not asked again, and its layout counts")
+    func knownDaemon() throws {
+        let folder = FilePath(try TestDirectory().path)
+        let paths = DaemonPaths(configuration: folder, state: folder, runtime: folder)
+        var status = SystemFacts.Status(state: .connected, pid: ProcessFacts.number)
+        status.layout = "jp"
+        let facts = SystemFacts(at: [paths], adapter: nil, layout: nil, daemon: .running(status))
+        #expect(facts.daemon == .running(status) && facts.layout == "jp")
+        #expect(SystemFacts(at: [paths], adapter: nil, layout: nil).daemon == .none)
     }
 
     @Test("SW-2: the doctor checks the daemon's answer to `beacons status`: regions, radio, own beacon")
