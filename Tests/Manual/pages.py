@@ -12,7 +12,7 @@ import signal
 import subprocess
 import time
 
-# Languages of blocks that are run or checked, and of those that are only shown.
+# Languages of blocks that are run or checked, and of those that are shown and, if they have a title, saved.
 CHECKED = {"console", "toml", "json", "sh", "swift"}
 SHOWN = {"text", "ini", "html"}
 # Seconds until a command must have ended, or must have printed what is expected before `^C`.
@@ -91,6 +91,10 @@ def pattern(lines: list[str]) -> re.Pattern[str]:
     return re.compile("".join(parts))
 
 
+class Stuck(Exception):
+    """A command that does not end, so that the rest of its page cannot run."""
+
+
 class Shell:
     """A shell in a directory of its own, in which the commands of a page run one after the other."""
 
@@ -113,7 +117,7 @@ class Shell:
         self.status = 0
 
     def run(self, command: Command) -> str:
-        """Runs a command. Returns the difference from the page, or an empty string if there is none."""
+        """Runs a command. Returns the difference from the page, or an empty string if there is none. Raises `Stuck`."""
         # An open quotation mark would swallow all that follows.
         syntax = subprocess.run(["bash", "-n", "-c", command.text], capture_output=True, text=True, check=False)
         if syntax.returncode:
@@ -122,6 +126,7 @@ class Shell:
         mark = f"--end-{self.count}-"
         # Keep the exit status for a following `echo $?`.
         text = f"{command.text}\n{{ status=$?; printf '\\n{mark}%s\\n' $status; (exit $status); }} 2>/dev/null\n"
+        earlier = self._children()
         assert self.process.stdin
         self.process.stdin.write(text.encode())
         self.process.stdin.flush()
@@ -133,14 +138,13 @@ class Shell:
             output += self._read()
             if found := re.search(rf"\n{mark}(\d+)\n", output):
                 output, status = output[: found.start()], found[1]
-            elif is_stopped and command.output and expected.match(output):
-                self._stop(signal.SIGINT)
-                is_stopped, end = False, time.monotonic() + PATIENCE
+            elif is_stopped and expected.match(output):
+                # All commands of a pipeline get the signal, as from a terminal, and those that begin later get the next one.
+                self._signal(self._children() - earlier, signal.SIGINT)
             elif self.process.poll() is not None:
                 return f"the shell has ended, after\n{output}"
             elif time.monotonic() > end:
-                self._stop(signal.SIGKILL)
-                return f"not over within {PATIENCE} s, after\n{output}"
+                raise Stuck(f"not over within {PATIENCE} s, after\n{output}")
         if output and not output.endswith("\n"):
             output += "\n"
         self.status = int(status)
@@ -154,11 +158,17 @@ class Shell:
             return ""
         return os.read(self.process.stdout.fileno(), 65536).decode(errors="replace")
 
-    def _stop(self, number: signal.Signals) -> None:
-        """Sends a signal to the command in the foreground."""
-        found = subprocess.run(["pgrep", "-n", "-P", str(self.process.pid)], capture_output=True, text=True, check=False)
-        if found.stdout:
-            os.kill(int(found.stdout), number)
+    def _children(self) -> set[int]:
+        found = subprocess.run(["pgrep", "-P", str(self.process.pid)], capture_output=True, text=True, check=False)
+        return set(map(int, found.stdout.split()))
+
+    @staticmethod
+    def _signal(processes: set[int], number: signal.Signals) -> None:
+        for process in processes:
+            try:
+                os.kill(process, number)
+            except ProcessLookupError:
+                pass
 
     def end(self) -> None:
         """Ends the shell and all that it has started."""

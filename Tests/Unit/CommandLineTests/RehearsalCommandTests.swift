@@ -74,7 +74,7 @@ struct RehearsalCommandTests {
     @Test("X-17: the manual's examples with simulated devices run as printed")
     func manual() throws {
         let page = try run(["manual"]).output.replacing("\\-", with: "-")
-        let examples = page.split(separator: "\n").filter { $0.contains("blewedge ") && $0.contains(" memory:") }
+        let examples = page.split(separator: "\n").filter { $0.hasPrefix("  blewedge ") && $0.contains(" memory:") }
             .map { line in line.split(separator: " ").drop { $0 != "blewedge" }.dropFirst().map(String.init) }
         #expect(Set(examples.compactMap(\.first)) == ["scan", "gatt", "run"])
         for words in examples {
