@@ -40,7 +40,7 @@ public final class Gate: Sendable {
     /// Closes the gate, so that waiting bytes and newly received bytes are refused.
     public func close() { refusedThrough.store(Self.closed, ordering: .releasing) }
 
-    /// Opens the gate for bytes received after `now`; bytes received earlier stay refused.
+    /// Opens the gate for bytes received after `now`; bytes received earlier are still refused.
     ///
     /// Has no effect on an open gate.
     public func open(now: Int64) {

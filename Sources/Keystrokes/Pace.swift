@@ -159,7 +159,8 @@ public struct Pace: Equatable, Sendable {
         (longestGap - 1) * queue.paced / Int64(events)
     }
 
-    /// Returns the longest stall, in nanoseconds, for which a spread pace types a shifted key within `longestGap`.
+    /// Returns the longest stall, in nanoseconds, at which a pace that spreads its events still types a shifted key
+    /// within `longestGap`.
     private static func greatestSpreadStall(pausesPerKey: Int64, _ queue: ReaderQueue) -> Int64 {
         (longestGap / pausesPerKey - 1) * pauses(queue)
     }

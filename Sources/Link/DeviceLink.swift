@@ -167,7 +167,7 @@ package final class DeviceLink {
 
     /// Writes a command to the device after the earlier commands have ended.
     ///
-    /// Returns false if too many commands are waiting. `completion` is called once, when the link ends at the latest.
+    /// Returns false if too many commands are waiting. `completion` is called once, and no later than the end of the link.
     package func ask(_ command: ChatScript.Command, completion: @escaping (CommandQueue.Outcome) -> Void) -> Bool {
         guard let added = commands.add(command, now: MonotonicClock.now) else { return false }
         commandEnds[added.number] = completion

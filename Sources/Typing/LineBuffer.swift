@@ -53,7 +53,7 @@ package final class LineBuffer: Sendable {
     package static let longest = 4096
     /// Length of a line, in bytes, from which a Tab ends the line, too.
     static let long = 2048
-    /// Total size of the complete lines, in bytes, at which no further line is begun.
+    /// Total size of the complete lines, in bytes, at which the buffer accepts no new line.
     package static let mostWaiting = 1 << 14
     /// Silence after which a line ends.
     package static let silence = Duration.milliseconds(100)

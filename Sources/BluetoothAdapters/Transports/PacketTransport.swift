@@ -30,7 +30,7 @@ package protocol PacketTransport: AnyObject {
 }
 
 extension PacketTransport {
-    /// Never called: a transport of whole packets has no unreadable bytes.
+    /// Never called, because a transport that delivers whole packets has no unreadable bytes.
     package var onUnreadable: (() -> Bool)? {
         get { nil }
         set {}

@@ -25,7 +25,7 @@ package func reporting<each Argument, Value, Failure: ReportableError>(
 package protocol ReportableContents: Error, Equatable {
     static func unreadable(_ path: FilePath, _ error: Errno) -> CommandFailure
     static func unwritable(_ path: FilePath, _ error: Errno) -> CommandFailure
-    /// Returns the failure for the file at `path`, whose contents have this error.
+    /// Returns the failure for this error in the contents of the file at `path`.
     func failure(in path: FilePath) -> CommandFailure
 }
 

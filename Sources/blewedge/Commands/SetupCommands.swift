@@ -147,8 +147,8 @@ struct GuideCommand: ParsableCommand {
     func run() throws {
         let places = try TUIPlaces(socket: options.place.socket)
         if StandardStream.output.isTerminal, StandardInput.isTerminal {
-            // Remember that the guide was shown only if it was printed on a terminal, because nobody may read output to
-            // a pipe.
+            // Remember that the guide was shown only if it was printed on a terminal, because output to a pipe may
+            // remain unread.
             places.rememberGuide()
             return try options.show(.guide)
         }

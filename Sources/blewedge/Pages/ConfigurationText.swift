@@ -26,7 +26,7 @@ struct ConfigurationText {
         if !section.isEmpty {
             guard let head = heads.first(where: { isHead(lines[$0], of: section) }) else {
                 guard let value else { return self }
-                // The last line may lack its line end.
+                // The last line may have no line ending.
                 let last = changed.lines.popLast() ?? ""
                 if !last.isEmpty { changed.lines.append(last + lineEnd) }
                 changed.lines += ["[\(section)]\(lineEnd)", "\(key) = \(value)\(lineEnd)", ""]

@@ -537,7 +537,7 @@ enum TUIEffect: Equatable {
     case loadSnippets
     case checkMachine
     case keepStatusLine(Bool)
-    /// Saves a setting in the configuration, and lets the daemon reload it.
+    /// Saves a setting in the configuration, and makes the daemon reload the configuration.
     case keep(PageSetting, String)
     case loadConfiguration
     /// Calls `waited` after `MachineInputFilter.gap`.

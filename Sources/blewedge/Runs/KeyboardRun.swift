@@ -102,7 +102,7 @@ final class KeyboardRun {
         events = KeyboardEvents(isStream: output == .events, hook: runner)
     }
 
-    /// Runs until a signal arrives or a client requests the end; throws the exit status.
+    /// Runs until a signal arrives or a client requests a shutdown; throws the exit status.
     func run() throws {
         // Received data and the keys of devices must not be readable by a hook or by another program of this user.
         try Process.refuseInspection()
