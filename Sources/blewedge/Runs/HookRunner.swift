@@ -48,11 +48,13 @@ final class HookRunner {
         self.note = note
     }
 
-    /// Throws an error if the command is empty, or if it is the path of a file that is not executable.
+    /// Throws an error if the command is neither the path of an executable file nor the name of one in PATH.
     ///
     /// `option` is the name of the setting, for the message.
     static func check(_ command: String, named option: String = "--hook") throws(CommandFailure) {
-        if command.isEmpty || command.contains("/") && !FileSystem.isExecutable(command) {
+        let folders = (ProcessFacts.environment("PATH") ?? "/bin:/usr/bin").split(separator: ":")
+        let paths = command.contains("/") ? [command] : folders.map { "\($0)/\(command)" }
+        guard !command.isEmpty, paths.contains(where: FileSystem.isExecutable) else {
             throw CommandFailure(.configuration, CommandFaultText.noHook, option, command)
         }
     }

@@ -279,9 +279,11 @@ struct CommandLineTests {
         let stall = try run(["run", "--device", "X", "--stall", "5s"])
         #expect(stall.status == 78)
         #expect(stall.error.contains("--stall"))
-        let hook = try run(["run", "--device", "X", "--hook", file])
-        #expect(hook.status == 78)
-        #expect(hook.error.contains("--hook \(file)"))
+        for command in [file, "no-such-hook", ""] {
+            let hook = try run(["run", "--device", "X", "--hook", command], environment: ["PATH=/usr/bin:/bin"])
+            #expect(hook.status == 78)
+            #expect(hook.error.contains("--hook \(command)"))
+        }
     }
 
     @Test("A capture is printed packet by packet; what is none, is cut, or is not there is exit status 74")
