@@ -45,6 +45,20 @@ public final class TestDirectory {
         }
     }
 
+    /// Writes a program into the directory, and returns when it can be executed.
+    public func writeProgram(_ text: String, to name: String) throws(Failure) {
+        try write(text, to: name)
+        let file = self(name)
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0, chmod(file, 0o755) == 0 else { throw Failure(path: file, code: errno) }
+        defer { close(descriptor) }
+        // A process that another test forked while the file was written has it open until its own exec. A read lease is
+        // refused as long (C: `F_SETLEASE`).
+        let setLease: Int32 = 1024
+        while fcntl(descriptor, setLease, Int32(F_RDLCK)) != 0, errno == EAGAIN { usleep(1000) }
+        _ = fcntl(descriptor, setLease, Int32(F_UNLCK))
+    }
+
     /// Deletes a file, or a directory with its contents.
     ///
     /// A symbolic link is deleted, not followed.

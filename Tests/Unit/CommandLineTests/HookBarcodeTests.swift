@@ -38,8 +38,7 @@
             ) throws {
                 Process.ignoreBrokenPipes()
                 directory = try TestDirectory()
-                try directory.write("#!/bin/sh\nDIR='\(directory.path)'\n\(script)\n", to: "hook")
-                try #require(chmod(directory("hook"), 0o755) == 0)
+                try directory.writeProgram("#!/bin/sh\nDIR='\(directory.path)'\n\(script)\n", to: "hook")
                 let loop = try EventLoop()
                 self.loop = loop
                 let barcodes = HookBarcodes(policy)

@@ -19,11 +19,10 @@
         @Test("The user's command hears of a link that is lost, and of the next one")
         func nextLink() throws {
             let directory = try TestDirectory()
-            try directory.write(
+            try directory.writeProgram(
                 "#!/bin/sh\necho \"$BLEWEDGE_EVENT $BLEWEDGE_REASON\" >>'\(directory("events"))'\n",
                 to: "hook"
             )
-            try #require(chmod(directory("hook"), 0o755) == 0)
             let loop = try EventLoop()
             let runner = try HookRunner(directory("hook"), HookBarcodes(.dropNewest), on: loop) { _ in }
             let events = KeyboardEvents(isStream: false, hook: runner)
@@ -48,11 +47,10 @@
             defer { CallScript.use(nil) }
             CallScript.use { $0.call == .pidfdOpen ? .error(.noFunction) : nil }
             let directory = try TestDirectory()
-            try directory.write(
+            try directory.writeProgram(
                 "#!/bin/sh\necho \"$BLEWEDGE_EVENT\" >>'\(directory("events"))'\nexit 3\n",
                 to: "hook"
             )
-            try #require(chmod(directory("hook"), 0o755) == 0)
             let loop = try EventLoop()
             var notes: [String] = []
             let runner = try HookRunner(directory("hook"), HookBarcodes(.dropNewest), on: loop) {

@@ -95,8 +95,8 @@ struct RehearsalCommandTests {
     private func weigh(_ arguments: [String], file: String? = nil) throws -> (read: String, outcome: Outcome) {
         let directory = try TestDirectory()
         let script = "[ $BLEWEDGE_EVENT != received ] || cat >'\(directory("read"))'"
-        try directory.write("#!/bin/sh\n\(script)\n", to: "hook")
-        try #require(chmod(directory("hook"), 0o755) == 0 && mkfifo(directory("read"), 0o600) == 0)
+        try directory.writeProgram("#!/bin/sh\n\(script)\n", to: "hook")
+        try #require(mkfifo(directory("read"), 0o600) == 0)
         let words = ["run", "--adapter", "memory:", "--device", "SCALE-15K", "--security", "none", "--to"]
         let ends = ["unix:\(directory("wire"))", "--hook", directory("hook")]
         let program = try RunningProgram(

@@ -13,8 +13,7 @@ struct ChildProcessTests {
     private func withScript(_ lines: String, _ body: (_ script: String, _ folder: String) throws -> Void) throws {
         let directory = try TestDirectory()
         let script = directory("script")
-        try directory.write("#!/bin/sh\n\(lines)\n", to: "script")
-        try #require(chmod(script, 0o755) == 0)
+        try directory.writeProgram("#!/bin/sh\n\(lines)\n", to: "script")
         try withExtendedLifetime(directory) { try body(script, directory.path) }
     }
 
