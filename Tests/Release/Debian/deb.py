@@ -191,10 +191,12 @@ def contents(program, texts):
         "/usr/share/fish/vendor_completions.d/blewedge.fish": (f"{output(texts, 'completions', 'fish')}\n".encode(), 0o644),
         f"{document}/copyright": ("".join(line for line in copyright_lines if not line.startswith("#")).encode(), 0o644),
     }
+    words = "# The subject of an old commit.\n"
+    words += "blewedge: spelling-error-in-changelog Debians Debian's [usr/share/doc/blewedge/changelog.gz]\n"
     if not depends(program):
         # This is intended, but lintian cannot know it.
-        words = b"# The form that runs with any C library, or none.\nblewedge: statically-linked-binary [usr/bin/blewedge]\n"
-        found["/usr/share/lintian/overrides/blewedge"] = (words, 0o644)
+        words += "# The form that runs with any C library, or none.\nblewedge: statically-linked-binary [usr/bin/blewedge]\n"
+    found["/usr/share/lintian/overrides/blewedge"] = (words.encode(), 0o644)
     return found | {place: (text.encode(), 0o644) for place, text in service_files()}
 
 
