@@ -21,8 +21,20 @@ extension Configuration {
         } catch {
             throw .unreadable(path, error)
         }
-        return try parse(bytes, of: path.string, ConfigurationError.faults) { text throws(ConfigurationFaults) in
+        var configuration = try parse(bytes, of: path.string, ConfigurationError.faults) {
+            text throws(ConfigurationFaults) in
             try Configuration(text: text)
+        }
+        configuration.resolveFiles(in: path.removingLastComponent())
+        return configuration
+    }
+
+    /// Resolves relative names of tables and profiles, which are relative to the directory of the configuration file.
+    private mutating func resolveFiles(in directory: FilePath) {
+        table = table.map { TableSource.resolve($0, in: directory) }
+        if isProfileFile { profile = directory.pushing(FilePath(profile)).string }
+        for index in ownProfiles.indices {
+            ownProfiles[index].table = ownProfiles[index].table.map { TableSource.resolve($0, in: directory) }
         }
     }
 
@@ -60,7 +72,9 @@ extension Configuration {
         return try Self.parse(bytes, of: profile, ConfigurationError.profileFaults) {
             text throws(ConfigurationFaults) in
             // The profile is named after the file, without its extension.
-            [try Profile(text: text, name: FilePath(profile).stem ?? profile)]
+            var own = try Profile(text: text, name: FilePath(profile).stem ?? profile)
+            own.table = own.table.map { TableSource.resolve($0, in: FilePath(profile).removingLastComponent()) }
+            return [own]
         }
     }
 
@@ -182,6 +196,11 @@ extension Configuration {
             guard let other = key.condition, lines[other] == nil else { continue }
             if other == "to", hasOtherOutput || hook != nil { continue }
             faults.append(([key.path], .noEffect(key.path, without: other)))
+        }
+        if profile == Self.anyProfile, table == nil {
+            for own in ownProfiles where own.table != nil {
+                faults.append((["profiles.\(own.name)"], .noEffect("profiles.\(own.name).table", without: "profile")))
+            }
         }
         return faults
     }

@@ -32,7 +32,7 @@ extension Configuration {
 
     private mutating func read(_ members: [TOMLMember], _ lines: inout [String: Int]) -> [ConfigurationFault] {
         var faults: [ConfigurationFault] = []
-        let sections = Set(ConfigurationKey.all.map(\.section)).subtracting([""])
+        let sections = ConfigurationKey.sections
         for member in members {
             if member.key == "profiles" {
                 faults += readProfiles(member, &lines)
@@ -62,7 +62,9 @@ extension Configuration {
     ) -> [ConfigurationFault] {
         let known = ConfigurationKey.all.filter { $0.section == section }
         guard let key = known.first(where: { $0.name == member.key }) else {
-            let tables = section.isEmpty ? ["outputs", "profiles"] : section == "beacons" ? ["actions"] : []
+            let tables =
+                section.isEmpty
+                ? ConfigurationKey.sections + ["outputs", "profiles"] : section == "beacons" ? ["actions"] : []
             let names = known.map(\.name) + tables
             let suggestion = Self.elsewhere(member.key) ?? TOMLTableReader.suggestion(for: member.key, among: names)
             return [ConfigurationFault(line: member.line, reason: "unknown key \"\(member.key)\"\(suggestion)")]

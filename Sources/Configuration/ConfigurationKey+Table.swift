@@ -12,6 +12,9 @@ extension ConfigurationKey {
     /// All keys, in the order of `config show`: the top-level keys first, then the tables one by one.
     package static let all: [ConfigurationKey] = file + barcodeModeKeys + otherTables + beaconKeys
 
+    /// Names of the tables that contain keys, in alphabetical order.
+    static let sections = Set(all.map(\.section)).subtracting([""]).sorted()
+
     private static let file: [ConfigurationKey] = [
         word(
             "adapter",

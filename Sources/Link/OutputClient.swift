@@ -188,12 +188,12 @@ package final class OutputClient {
 
     /// Returns true if the line can be queued without dropping another line.
     ///
-    /// It also returns true if the client is closed, or if no program has the terminal open, because then nothing is
-    /// queued.
+    /// It returns false while no program has the terminal open, and true if the client is closed, because then nothing
+    /// is queued.
     package func fits(_ line: OutputLine) -> Bool {
         attend()
         if !queue.fits(line) { flush() }
-        return !isOpen || !isAttended || queue.fits(line)
+        return !isOpen || isAttended && queue.fits(line)
     }
 
     /// Queues a line or, if there is no room, drops a line as the policy requires; `flush` sends the queue.

@@ -2,7 +2,7 @@
 
 package import Keystrokes
 package import LinuxIO
-import SystemPackage
+package import SystemPackage
 import Texts
 
 package enum LayoutSource {
@@ -133,6 +133,11 @@ package enum TableSource {
         } catch {
             throw .faulty(source, reason: "\(error)")
         }
+    }
+
+    /// Returns the path of a table file, which is relative to `directory`; the name of a built-in table stays as it is.
+    package static func resolve(_ source: String, in directory: FilePath) -> String {
+        ByteTable(named: source) == nil ? directory.pushing(FilePath(source)).string : source
     }
 
     package static func compiled(

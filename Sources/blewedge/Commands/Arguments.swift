@@ -79,7 +79,13 @@ struct AdapterOptions: ParsableArguments {
     )
     var adapter: AdapterTransport?
 
-    var transport: AdapterTransport { adapter ?? .any }
+    /// Adapter of the option or, without the option, of the configuration.
+    var transport: AdapterTransport { adapter ?? Configuration.ofUser?.adapter ?? .any }
+}
+
+extension Configuration {
+    /// The configuration of the user who runs the command; nil if it cannot be read.
+    static var ofUser: Configuration? { (try? DaemonPaths.current()).flatMap { try? read($0.configurationFile) } }
 }
 
 /// Prints messages for people on standard error, so that they do not mix with the data on standard output.

@@ -27,7 +27,7 @@ enum Completion {
     static let addresses = CompletionKind.custom { _, _, _ in words(knownDevices().map(\.address)) }
     /// Names of the built-in profiles, of the profiles in the configuration, and of files.
     static let profiles = CompletionKind.custom { _, _, prefix in
-        words(Configuration.anyProfileNames(own: configuration()) + files(prefix))
+        words(Configuration.anyProfileNames(own: Configuration.ofUser) + files(prefix))
     }
     /// Names of the built-in tables, and of files.
     static let tables = CompletionKind.custom { _, _, prefix in
@@ -79,10 +79,6 @@ enum Completion {
             }
         }
         return found
-    }
-
-    private static func configuration() -> Configuration? {
-        (try? DaemonPaths.current()).flatMap { try? Configuration.read($0.configurationFile) }
     }
 
     /// Reads the names of the layouts in the X keyboard database; empty if the database is not installed.

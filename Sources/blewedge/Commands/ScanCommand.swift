@@ -86,7 +86,7 @@ struct ScanCommand: ParsableCommand {
         let display: ScanDisplay =
             switch (once, isTable) {
             case (true, _): .atTheEnd(isTable ? .table : json ? .json : .lines)
-            case (false, true): .live(every: refresh?.duration ?? Self.configuredRefresh())
+            case (false, true): .live(every: refresh?.duration ?? (Configuration.ofUser ?? Configuration()).refreshPeriod)
             case (false, false): .news(json ? .json : .lines)
             }
         // Captures, passive scans and duplicate reports need direct access to the adapter, so the daemon cannot be
@@ -105,12 +105,6 @@ struct ScanCommand: ParsableCommand {
             display: display
         )
         try run.run()
-    }
-
-    /// Returns the refresh interval from the configuration, or the default if it cannot be read.
-    private static func configuredRefresh() -> Duration {
-        let configuration = (try? DaemonPaths.current()).flatMap { try? Configuration.read($0.configurationFile) }
-        return (configuration ?? Configuration()).refreshPeriod
     }
 }
 

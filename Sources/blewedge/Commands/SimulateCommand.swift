@@ -149,7 +149,7 @@ struct SimulateCommand: ParsableCommand {
                 limit: pairable?.duration,
                 console: console ?? usualConsole
             ),
-            transport: adapterOptions.transport,
+            transport: adapterOptions.adapter ?? .any,
             capture: captureOptions
         ).run()
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Glibc
 import TestSupport
 import Testing
 
@@ -12,7 +13,10 @@ struct ConfigCheckTests {
             ("hook = \"/proc/version\"\n", 1, "hook /proc/version is not an executable program"),
             ("layout = \"nosuch\"\n", 1, "layout nosuch"),
             ("# x\ntable = \"/nowhere/table\"\n", 2, "cannot read the table /nowhere/table"),
-            ("profile = \"nowhere.toml\"\n", 1, "cannot read the profile nowhere.toml"),
+            ("profile = \"nowhere.toml\"\n", 1, "/nowhere.toml: "),
+            ("table = \"nowhere\"\n", 1, "/nowhere: "),
+            ("[scanmode]\non = true\n", 1, "is \"scan-mode\" meant?"),
+            ("[profiles.x]\nservice = \"1234\"\nfrom-device = \"1235\"\ntable = \"gs1\"\n", 1, "profiles.x.table has no effect without profile"),
             ("[scan-mode]\non = true\nsuffix = \"{return}\"\n", 3, "is \"enter\" meant?"),
             ("[scan-mode]\non = true\nprefix = \"{entr}\"\n", 3, "is \"enter\" meant?"),
             ("[scan-mode]\nsuffix = \"{tab}\"\n", 2, "scan-mode.suffix has no effect without scan-mode.on"),
@@ -51,6 +55,29 @@ struct ConfigCheckTests {
             #expect(outcome.status == 0, "\(outcome.error)")
             let shown = try run(["config", "show", directory("y.toml")], environment: directory.environment)
             try directory.write(shown.output, to: "z.toml")
+        }
+    }
+
+    @Test("Relative names of files in a configuration or a profile are relative to its directory")
+    func relativeFiles() throws {
+        let directory = try TestDirectory()
+        try #require(mkdir(directory("set"), 0o700) == 0)
+        try directory.write("base = strict\n", to: "set/my.table")
+        try directory.write("service = \"1234\"\nfrom-device = \"1235\"\ntable = \"my.table\"\n", to: "set/my.profile")
+        for text in [
+            "table = \"my.table\"\n", "profile = \"my.profile\"\n",
+            "profile = \"x\"\n[profiles.x]\nservice = \"1234\"\nfrom-device = \"1235\"\ntable = \"my.table\"\n",
+        ] {
+            try directory.write(text, to: "set/x.toml")
+            let right = try run(["config", "check", directory("set/x.toml")], environment: directory.environment)
+            #expect(right.status == 0, "\(right.error)")
+            try directory.write(text, to: "x.toml")
+            let wrong = try run(
+                ["config", "check", directory("x.toml")],
+                environment: directory.environment,
+                prelude: "cd \(directory("set"))"
+            )
+            #expect(wrong.status == 78 && wrong.error.contains(directory("my.")), "\(wrong.error)")
         }
     }
 

@@ -18,6 +18,19 @@ struct RehearsalCommandTests {
         #expect(!outcome.output.contains("LINBLE"))
     }
 
+    @Test("Commands use the adapter of the configuration, unless another one is specified")
+    func configuredAdapter() throws {
+        let directory = try TestDirectory()
+        try directory.write("adapter = \"memory:scale\"\n", to: "blewedge.toml")
+        func names(_ options: [String]) throws -> [String] {
+            let words = ["scan", "--once", "--seconds", "1", "--json"] + options
+            let outcome = try RunningProgram(words, environment: directory.environment).end()
+            return ["SCALE-15K", "Nordic Reader"].filter { outcome.output.contains($0) }
+        }
+        #expect(try names([]) == ["SCALE-15K"])
+        #expect(try names(["--adapter", "memory:nordic"]) == ["Nordic Reader"])
+    }
+
     @Test("X-17: gatt shows the services of a simulated device")
     func gatt() throws {
         let outcome = try run(["gatt", "--adapter", "memory:", "LINBLE-Z1"])

@@ -105,7 +105,7 @@ struct WireTests {
         let directory = try TestDirectory()
         let path = directory("line")
         let loop = try EventLoop()
-        for policy in [SlowReaderPolicy.dropNewest, .dropOldest, .wait] {
+        for policy in [SlowReaderPolicy.dropNewest, .dropOldest] {
             let end = try #require(try OutputListener(.terminal(path), policy, on: loop))
             var outcomes: [[Int]] = []
             end.onOutcome = { delivered, undelivered in outcomes.append([delivered, undelivered]) }
@@ -145,6 +145,28 @@ struct WireTests {
             #expect(turns == 0)
             end.close()
         }
+    }
+
+    @Test("With the policy wait, a line waits until a program opens the terminal, and again after it has closed it")
+    func waitingForProgram() throws {
+        let directory = try TestDirectory()
+        let path = directory("line")
+        let loop = try EventLoop()
+        let end = try #require(try OutputListener(.terminal(path), .wait, on: loop))
+        let line = end.line(Array("4901\n".utf8), cost: 5)
+        for _ in 1...2 {
+            #expect(!end.hasRoom(for: line))
+            let program = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK)
+            try #require(program >= 0)
+            // Opening the terminal makes room.
+            var rooms = 0
+            end.onRoom = { (rooms += 1, loop.stop()).1 }
+            try loop.run()
+            #expect(rooms == 1 && end.hasRoom(for: line))
+            end.onRoom = nil
+            close(program)
+        }
+        end.close()
     }
 
     @Test("Unread data of a client is not delivered to the next client")
