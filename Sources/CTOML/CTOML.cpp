@@ -83,7 +83,11 @@ extern "C" bool ctoml_read(const char *bytes, size_t length, void *context,
         walk.visit({}, {}, table);
         return true;
     } catch (const toml::parse_error &error) {
-        describe(fault, error.description(), error.source().begin);
+        const std::string_view reason = error.description();
+        // The library's words for a text without quotes do not say what to do.
+        const bool is_bare = reason.find("could not determine value type") != reason.npos;
+        describe(fault, is_bare ? "a text needs quotes, and anything else is a number, true or false" : reason,
+                 error.source().begin);
     } catch (const std::exception &error) {
         describe(fault, error.what(), {});
     }

@@ -15,6 +15,8 @@ extension ConfigurationKey {
     /// Names of the tables that contain keys, in alphabetical order.
     static let sections = Set(all.map(\.section)).subtracting([""]).sorted()
 
+    private static let affixWanted = "a text in quotes without control characters, with keys by name, such as {enter}"
+
     private static let file: [ConfigurationKey] = [
         word(
             "adapter",
@@ -219,7 +221,7 @@ extension ConfigurationKey {
             "scan-mode.prefix",
             \.barcodeMode.prefix,
             "Text to type before each barcode; keys by name in braces, as in {f9}.",
-            wanted: "a text in quotes",
+            wanted: Self.affixWanted,
             read: { $0 },
             write: { $0 }
         ),
@@ -227,6 +229,7 @@ extension ConfigurationKey {
             "scan-mode.suffix",
             \.barcodeMode.suffix,
             "Text to type after each barcode instead of its terminator. Default: the terminator, as in the table.",
+            wanted: Self.affixWanted,
             example: "{tab}"
         ),
         time(

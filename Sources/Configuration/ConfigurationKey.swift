@@ -173,8 +173,14 @@ package struct ConfigurationKey: Sendable {
         word(name, path, summary, wanted: wanted, read: { $0.isEmpty ? nil : $0 }, write: { $0 })
     }
 
-    static func text(_ name: String, _ path: Place<String?>, _ summary: String, example: String) -> Self {
-        word(name, path, summary, wanted: "a text in quotes", example: example, read: { $0 }, write: { $0 })
+    static func text(
+        _ name: String,
+        _ path: Place<String?>,
+        _ summary: String,
+        wanted: String = "a text in quotes",
+        example: String
+    ) -> Self {
+        word(name, path, summary, wanted: wanted, example: example, read: { $0 }, write: { $0 })
     }
 
     static func quoted(_ text: String) -> String { JSONObject.quoted(text, as: .toml) }

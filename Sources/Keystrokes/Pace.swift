@@ -88,7 +88,7 @@ public struct Pace: Equatable, Sendable {
 
         /// One-line description for users.
         public var description: String {
-            "stall of \(stall) ns: must be from 0 to \(greatest) ns here, because a longer one needs more than 50 ms "
+            "stall of \(stall / Pace.millisecond) ms: must be from 0 to \(greatest / Pace.millisecond) ms here, because a longer one needs more than 50 ms "
                 + "between two characters with a queue of \(queue.size) events"
         }
     }

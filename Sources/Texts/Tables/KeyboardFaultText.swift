@@ -26,8 +26,8 @@ package enum KeyboardFaultText: String, FaultText {
             cause(
                 "{1} does not exist",
                 "{1} がありません",
-                fix: "load the module with `modprobe uinput`; `sudo blewedge setup` loads it at every boot",
-                "`modprobe uinput` でモジュールを読み込んでください。起動のたびに読み込むには `sudo blewedge setup` を実行します"
+                fix: "load the module with `modprobe uinput`; `sudo blewedge setup` loads it at every boot; without a keyboard, try `--to stdout`",
+                "`modprobe uinput` でモジュールを読み込んでください。起動のたびに読み込むには `sudo blewedge setup` を実行します。キーボードなしで試すには `--to stdout` を使います"
             )
         case .tooOld:
             cause(
@@ -94,16 +94,16 @@ package enum KeyboardFaultText: String, FaultText {
             cause(
                 "key requests from clients are disabled",
                 "このキーボードはほかからのキー入力を受け付けません",
-                fix: "set `keys = on` in the configuration, and run the daemon without --device",
-                "設定ファイルで `keys = on` とし、--deviceなしでデーモンを実行してください"
+                fix: "set `keys = true` in the configuration, and run the daemon without --device",
+                "設定ファイルで `keys = true` とし、--deviceなしでデーモンを実行してください"
             )
         case .nothingTypedNow: cause("not typing now: {1}", "現在は入力しません: {1}")
         case .keysOff:
             cause(
                 "keys, snippets and clear are disabled",
                 "キー、定型文、全消去は無効になっています",
-                fix: "set `keys = on` in the configuration, then `blewedge reload`",
-                "設定ファイルで `keys = on` とし、`blewedge reload` を実行してください"
+                fix: "set `keys = true` in the configuration, then `blewedge reload`",
+                "設定ファイルで `keys = true` とし、`blewedge reload` を実行してください"
             )
         case .notDeclared:
             cause("cannot register the keys for `key` and `snippet`: {1}", "`key` と `snippet` のキーを登録できません: {1}")
