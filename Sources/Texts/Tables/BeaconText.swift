@@ -3,7 +3,7 @@
 /// Messages of the commands for beacons.
 package enum BeaconText: String, Localized {
     case watching, watched, unwatched, entered, left, inside, switchedOn, switchedOff, advertising, stopped, kept
-    case released, cleared, setUp, setUpAlready, noDesignated, noRegions
+    case released, cleared, setUp, setUpAlready, setUpUnread, noDesignated, noRegions
     case all, limitReached, noAdapter, noRegion, noCodes, unfitRegion, unfitCode, tooMany, notKept, noOptions
     case columnRegion, columnKinds, columnName, columnBeacon, columnSignal, columnPower, columnDistance, columnCode
     case columnSwitcher, immediate, near, far, unknown, regionsExample
@@ -34,6 +34,11 @@ package enum BeaconText: String, Localized {
         case .setUp:
             LocalText("created {1}: add your regions to it", "{1} を作成しました。リージョンを記述してください")
         case .setUpAlready: LocalText("{1} already exists and was not changed", "{1} は既にあり、変更しません")
+        case .setUpUnread:
+            LocalText(
+                "to use {1}, add these lines to {2}: [beacons] and regions = \"{1}\"",
+                "{1} を使うには、{2} に [beacons] と regions = \"{1}\" の2行を追加してください"
+            )
         case .noDesignated: LocalText("no beacon is designated", "指定ビーコンはありません")
         case .noRegions: LocalText("no regions are configured", "リージョンは登録されていません")
         case .all: LocalText("all beacons were designated", "すべて指定しました")

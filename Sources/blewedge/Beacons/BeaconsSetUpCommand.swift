@@ -37,7 +37,12 @@ struct BeaconsSetUpCommand: ParsableCommand {
         let configuration = try reporting(Configuration.read(_:mustExist:), paths.configurationFile, false)
         let path = configuration.beacons.regionsFile.map { FilePath($0) } ?? paths.configuration.appending("regions")
         let isNew = try Self.makeRegions(path, configuration)
-        if !server.json { Console.note((isNew ? BeaconText.setUp : .setUpAlready).message("\(path)")) }
+        if !server.json {
+            Console.note((isNew ? BeaconText.setUp : .setUpAlready).message("\(path)"))
+            if configuration.beacons.regionsFile == nil {
+                Console.note(BeaconText.setUpUnread.message("\(path)", "\(paths.configurationFile)"))
+            }
+        }
         var object = JSONObject()
         object.add("regions", "\(path)")
         object.add("made", isNew)

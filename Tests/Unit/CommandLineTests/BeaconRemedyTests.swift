@@ -39,6 +39,22 @@ struct BeaconRemedyTests {
         #expect(!(output + error).contains("CODE"))
     }
 
+    @Test("set-up creates a region file, and says how the configuration names it until it does")
+    func regionFile() throws {
+        let directory = try TestDirectory()
+        func setUp() throws -> Outcome {
+            try RunningProgram(["beacons", "set-up"], environment: directory.environment).end()
+        }
+        let use = "to use \(directory("regions")), add these lines to \(directory("blewedge.toml")): [beacons] and "
+        let created = try setUp()
+        #expect(created.status == 0 && created.error.contains("created \(directory("regions"))"), "\(created)")
+        #expect(created.error.contains(use + "regions = \"\(directory("regions"))\""), "\(created)")
+        #expect(try setUp().error.contains(use))
+        try directory.write("[beacons]\nregions = \"\(directory("regions"))\"\n", to: "blewedge.toml")
+        let known = try setUp()
+        #expect(known.error.contains("already exists") && !known.error.contains("to use"), "\(known)")
+    }
+
     @Test("SW-17: with a server, set-up and track do nothing without an agreement, and --agree gives it")
     func agreement() throws {
         let directory = try TestDirectory()
