@@ -29,7 +29,7 @@ let fuzzing = Context.environment["BLEWEDGE_FUZZING"]
 /// What takes hostile bytes, and counts its edges for libFuzzer; the rest would only be more to look at after each input.
 let fuzzed: Set = [
     "BluetoothPackets", "BluetoothHost", "Keystrokes", "Typing", "Devices", "Configuration", "Link", "Control",
-    "BeaconServer",
+    "BeaconServer", "HIDReports",
 ]
 
 /// The settings of a target of the product.
@@ -114,6 +114,8 @@ let package = Package(
             ["BluetoothLE", "BluetoothAdapters", "BluetoothPackets", "LinuxIO", "VirtualAdapters"]
         ),
         module("Keystrokes"),
+        // From the reports of a keyboard to text: report descriptors, held keys, characters.
+        module("HIDReports", ["Keystrokes"]),
         // What is installed on a target system, beside the files that it is: one source for both.
         .target(
             name: "ServiceFiles",
@@ -311,6 +313,7 @@ let package = Package(
             ]
         ),
         tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),
+        tests("HIDReportsTests", ["TestSupport", "HIDReports", "Keystrokes"]),
         tests("TextsTests", ["TestSupport", "Texts", "BluetoothPackets", "Printable"]),
         tests("TypingTests", ["TestSupport", "Control", "Typing", "Texts", "Keystrokes", "LinuxIO", systemPackage]),
         tests(
