@@ -22,4 +22,8 @@ public struct HIDUsage: RawRepresentable, Hashable, Comparable, Sendable {
 
     /// Usage page of keyboards and keypads.
     public static let keyboardPage: UInt16 = 0x07
+    /// Too many keys are held: the keyboard cannot tell which.
+    public static let errorRollOver = HIDUsage(page: keyboardPage, id: 1)
+    /// Greatest id of page 07 that is an error and no key.
+    static let lastKeyboardError: UInt16 = 3
 }

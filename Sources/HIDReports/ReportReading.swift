@@ -5,9 +5,9 @@ public struct ReportReading: Equatable, Sendable {
     public enum Content: Equatable, Sendable {
         /// Keys held after this report.
         case keys(HeldKeys)
-        /// Too many keys are held: the keyboard cannot tell which.
+        /// Too many keys are held: Linux ignores the array with ErrorRollOver, but not the other fields.
         case rollOver
-        /// No field of keys, for example a mouse or consumer controls.
+        /// The report has no field of keys, for example that of a mouse, or it is empty.
         case noKeys
         /// The map has no such input report.
         case unknownReport
