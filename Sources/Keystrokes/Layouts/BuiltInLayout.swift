@@ -55,7 +55,7 @@ public enum BuiltInLayout: String, CaseIterable, Sendable {
     /// Returns the levels of the table in order of preference.
     ///
     /// Levels without AltGr come first, then levels of keys that every keyboard has, then levels without Shift.
-    func levels(capsLock: Bool) -> [KeyboardLayout.Level] {
+    package func levels(capsLock: Bool) -> [KeyboardLayout.Level] {
         let keys = self.keys.values.sorted { $0.code < $1.code }
         var levels: [KeyboardLayout.Level] = []
         for modifiers in [[], .altGr] as [KeyModifiers] {
