@@ -26,7 +26,9 @@ struct AltCode: Sendable {
         }
     }
 
-    /// Adds the next digit; returns false if the character is no digit, or there are too many.
+    /// Adds the next digit; returns false if the character is no digit, or there are too many: the code is then broken.
+    ///
+    /// nil stands for a key without a character.
     mutating func append(_ character: Unicode.Scalar?) -> Bool {
         guard let digit = character.flatMap(digit), count < (base == .ten ? 4 : 6) else {
             isBroken = true

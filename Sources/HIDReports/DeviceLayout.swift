@@ -26,7 +26,7 @@ public struct DeviceLayout: Sendable {
                 let modifiers = level.stroke.modifiers
                 hasAltGr = hasAltGr || modifiers.contains(.altGr)
                 let column = Self.column(modifiers.contains(.shift), modifiers.contains(.altGr), capsLock)
-                for usage in Self.usages(of: level.stroke.key) { outputs[Int(usage) * 8 + column] = level.output }
+                for usage in Self.usages[level.stroke.key] ?? [] { outputs[Int(usage) * 8 + column] = level.output }
             }
         }
         self.outputs = outputs
@@ -57,20 +57,23 @@ public struct DeviceLayout: Sendable {
     /// Returns the control character of a usage that is pressed with Ctrl, and perhaps with Shift or AltGr; nil if it
     /// has none.
     ///
-    /// This is the control character of the layout's letter or of `@ [ \ ] ^ _`. A key without one has that of a US
-    /// keyboard in its place, as in the layouts of Windows.
+    /// This is the control character of the layout's letter or of `@ [ \ ] ^ _`. Without AltGr, a key that has neither
+    /// is `[ \ ] ^ _` in its place on a US keyboard, as in the layouts of Windows.
     public func control(of usage: UInt16, shift: Bool, altGr: Bool) -> Unicode.Scalar? {
-        for output in [
-            output(of: usage, shift: shift, altGr: altGr, capsLock: false, numLock: true),
-            Self.us.output(of: usage, shift: shift, altGr: false, capsLock: false, numLock: true),
-        ] {
-            guard case .character(let character)? = output else { continue }
-            switch character {
-            case "a"..."z", "@"..."_": return Unicode.Scalar(UInt8(truncatingIfNeeded: character.value & 0x1F))
-            default: continue
-            }
+        switch output(of: usage, shift: shift, altGr: altGr, capsLock: false, numLock: true) {
+        case .character(let letter) where ("a"..."z").contains(letter) || ("@"..."_").contains(letter):
+            return Self.control(letter)
+        default: break
         }
-        return nil
+        guard !altGr else { return nil }
+        switch Self.us.output(of: usage, shift: shift, altGr: false, capsLock: false, numLock: true) {
+        case .character(let sign) where ("["..."_").contains(sign): return Self.control(sign)
+        default: return nil
+        }
+    }
+
+    private static func control(_ character: Unicode.Scalar) -> Unicode.Scalar {
+        Unicode.Scalar(UInt8(truncatingIfNeeded: character.value & 0x1F))
     }
 
     /// Returns the character of a keypad key with NumLock; nil if the usage is no keypad key.
@@ -110,14 +113,17 @@ public struct DeviceLayout: Sendable {
         (shift ? 1 : 0) | (altGr ? 2 : 0) | (capsLock ? 4 : 0)
     }
 
-    /// Returns the usages of a key that has characters in some layout.
-    static func usages(of key: KeyCode) -> [UInt16] {
-        rows.flatMap { first, names in
-            names.split(separator: " ").enumerated().compactMap { offset, name in
-                key.name == String(name) ? first &+ UInt16(truncatingIfNeeded: offset) : nil
+    /// Usages of each key that has characters in some layout.
+    static let usages: [KeyCode: [UInt16]] = {
+        var usages: [KeyCode: [UInt16]] = [:]
+        for (first, names) in rows {
+            for (offset, name) in names.split(separator: " ").enumerated() {
+                guard let key = KeyCode(name: String(name)) else { continue }
+                usages[key, default: []].append(first &+ UInt16(truncatingIfNeeded: offset))
             }
         }
-    }
+        return usages
+    }()
 
     /// Runs of consecutive usages: the first usage, and the names of the keys from that usage on.
     private static let rows: [(first: UInt16, names: String)] = [

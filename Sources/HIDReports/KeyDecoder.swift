@@ -99,20 +99,24 @@ public struct KeyDecoder: Sendable {
     }
 
     private mutating func press(_ usage: UInt16, _ modifiers: HeldModifiers, _ text: inout [UInt8]) -> ReportOutcome {
-        if usage == Self.capsLockKey {
+        switch usage {
+        case 0x39:
             if settings.capsLock != .readsLED { capsLock.toggle() }
             return .modifier
-        }
-        if usage == Self.numLockKey {
+        case 0x53:
             numLock.toggle()
             return .modifier
+        default: break
         }
         let isAltGr = isAltGr(modifiers)
         // Ctrl and the left Alt are AltGr and no more; with the right Alt, Ctrl keeps its meaning.
         let isControl = modifiers.holds(.control) && !(isAltGr && modifiers.holds(.leftAlt))
         let isAlt = modifiers.holds(.alt) && !isAltGr
-        if modifiers.holds(.meta) || isAlt && isControl { return .shortcut }
-        if isAlt { return pressWithAlt(usage, modifiers) }
+        let isMeta = modifiers.holds(.meta)
+        if isAlt && !isControl && !isMeta { return pressWithAlt(usage, modifiers) }
+        // A key with other modifiers is no digit of the Alt code.
+        _ = altCode?.append(nil)
+        if isAlt || isMeta { return .shortcut }
         if isControl {
             let shift = modifiers.holds(.shift)
             guard let control = layout.control(of: usage, shift: shift, altGr: isAltGr) else { return .shortcut }
@@ -175,7 +179,4 @@ public struct KeyDecoder: Sendable {
         text.append(contentsOf: bytes)
         account.countCharacter(bytes: bytes.count)
     }
-
-    private static let capsLockKey: UInt16 = 0x39
-    private static let numLockKey: UInt16 = 0x53
 }
