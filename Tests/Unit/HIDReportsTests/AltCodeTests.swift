@@ -60,7 +60,9 @@ struct AltCodeTests {
     @Test("Hexadecimal numbers of characters")
     func unicode() {
         let text = Typed()
-        for value in [0, 9, 10, 0x1D, 0xAF, 0xF0, 0x3042, 0xD7FF, 0xE000, 0xFFFD, 0x10000, 0x1F640, 0x10FFFF] as [UInt32] {
+        for value in [0, 9, 10, 0x1D, 0xAF, 0xF0, 0x3042, 0xD7FF, 0xE000, 0xFFFD, 0x10000, 0x1F640, 0x10FFFF]
+            as [UInt32]
+        {
             let character = Unicode.Scalar(value).map { String($0) } ?? ""
             let digits = String(value, radix: 16)
             #expect(text("+" + digits) == character)

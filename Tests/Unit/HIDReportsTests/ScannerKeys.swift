@@ -44,7 +44,9 @@ struct ScannerKeys {
                     reports.append(report)
                 case .withModifiersApart where modifiers == 0: reports += [report, BootReport()]
                 case .withModifiersApart:
-                    reports += [BootReport(modifiers: modifiers), report, BootReport(modifiers: modifiers), BootReport()]
+                    reports += [
+                        BootReport(modifiers: modifiers), report, BootReport(modifiers: modifiers), BootReport(),
+                    ]
                 }
                 last = report
             }
