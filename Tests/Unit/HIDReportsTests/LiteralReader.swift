@@ -21,10 +21,11 @@ struct LiteralReader {
             let new = (0..<field.count).map { Self.value($0, field, payload, report) }
             let isArray = field.flags & 2 == 0
             if isArray, new.contains(where: { Self.usage($0, field) == 0x7_0001 }) { continue }
+            let (isOld, isNew) = (Set(old), Set(new))
             for slot in 0..<field.count {
                 if isArray {
-                    if let usage = Self.usage(old[slot], field), !new.contains(old[slot]) { event(usage, 0, field) }
-                    if let usage = Self.usage(new[slot], field), !old.contains(new[slot]) { event(usage, 1, field) }
+                    if let usage = Self.usage(old[slot], field), !isNew.contains(old[slot]) { event(usage, 0, field) }
+                    if let usage = Self.usage(new[slot], field), !isOld.contains(new[slot]) { event(usage, 1, field) }
                 } else {
                     variable(field, Self.usage(at: slot, field), new[slot], old: old[slot])
                 }

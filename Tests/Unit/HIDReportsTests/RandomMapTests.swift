@@ -58,7 +58,7 @@ struct RandomMapTests {
         var reader = ReportReader(map)
         var literal = LiteralReader(model)
         let inputs = map.reports.filter { $0.kind == .input }
-        for _ in 0..<8 {
+        for _ in 0..<6 {
             guard let report = inputs.randomElement(using: &random) else { return }
             let extra = Int.random(in: 0..<8, using: &random) == 0 ? Int.random(in: -2...2, using: &random) : 0
             let most: UInt8 = Bool.random(using: &random) ? 255 : 8
