@@ -355,7 +355,7 @@ let package = Package(
         .target(
             name: "Fuzzing",
             dependencies: [
-                "BluetoothHost", "BluetoothPackets", "Keystrokes", "Typing", "Daemon", "Control", "Link",
+                "BluetoothHost", "BluetoothPackets", "Keystrokes", "HIDReports", "Typing", "Daemon", "Control", "Link",
                 "Configuration", "Devices", "BeaconServer", "Texts",
             ],
             path: "Tests/Fuzzing/Entries",

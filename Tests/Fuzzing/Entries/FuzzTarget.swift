@@ -42,6 +42,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case bond
     /// Response of the beacon server.
     case answer
+    /// Report descriptor of a keyboard, and its input reports.
+    case reports
 
     /// Returns a description of the violated guarantee; nil if there is none.
     public func fault(in input: [UInt8]) -> String? {
@@ -65,6 +67,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .pairing: PairingEntry.fault(in: input)
         case .bond: BondEntry.fault(in: input)
         case .answer: AnswerEntry.fault(in: input)
+        case .reports: ReportsEntry.fault(in: input)
         }
     }
 }
