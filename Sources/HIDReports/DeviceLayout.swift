@@ -50,8 +50,11 @@ public struct DeviceLayout: Sendable {
         numLock: Bool
     ) -> KeyboardLayout.Level.Output? {
         if let character = fixed(usage, numLock: numLock) { return .character(character) }
-        guard usage < 256 else { return nil }
-        return outputs[Int(usage) * 8 + Self.column(shift, altGr, capsLock)]
+        return output(usage, Self.column(shift, altGr, capsLock))
+    }
+
+    private func output(_ usage: UInt16, _ column: Int) -> KeyboardLayout.Level.Output? {
+        usage < 256 ? outputs[Int(usage) * 8 + column] : nil
     }
 
     /// Returns the control character of a usage that is pressed with Ctrl, and perhaps with Shift or AltGr; nil if it
@@ -60,13 +63,13 @@ public struct DeviceLayout: Sendable {
     /// This is the control character of the layout's letter or of `@ [ \ ] ^ _`. Without AltGr, a key that has neither
     /// is `[ \ ] ^ _` in its place on a US keyboard, as in the layouts of Windows.
     public func control(of usage: UInt16, shift: Bool, altGr: Bool) -> Unicode.Scalar? {
-        switch output(of: usage, shift: shift, altGr: altGr, capsLock: false, numLock: true) {
+        switch output(usage, Self.column(shift, altGr, false)) {
         case .character(let letter) where ("a"..."z").contains(letter) || ("@"..."_").contains(letter):
             return Self.control(letter)
         default: break
         }
         guard !altGr else { return nil }
-        switch Self.us.output(of: usage, shift: shift, altGr: false, capsLock: false, numLock: true) {
+        switch Self.us.output(usage, Self.column(shift, false, false)) {
         case .character(let sign) where ("["..."_").contains(sign): return Self.control(sign)
         default: return nil
         }

@@ -4,6 +4,7 @@
 ///
 /// Usages above FF have no meaning and share one place, that of usage 0, which no report holds.
 struct UsageSet: Equatable, Sendable {
+    /// Bit 0 of the first word is usage 0; the modifiers E0 to E7 are bits 32 to 39 of the last.
     private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
     init() {}
@@ -26,12 +27,12 @@ struct UsageSet: Equatable, Sendable {
     }
 
     /// Modifiers of the set.
-    var modifiers: HeldModifiers { HeldModifiers(rawValue: UInt8(truncatingIfNeeded: words.3 &>> (0xE0 - 0xC0))) }
+    var modifiers: HeldModifiers { HeldModifiers(rawValue: UInt8(truncatingIfNeeded: words.3 &>> 32)) }
 
     /// The set without modifiers.
     var keys: UsageSet {
         var keys = self
-        keys.words.3 &= ~(0xFF &<< (0xE0 - 0xC0))
+        keys.words.3 &= ~(0xFF &<< 32)
         return keys
     }
 
@@ -48,12 +49,12 @@ struct UsageSet: Equatable, Sendable {
 struct HeldModifiers: OptionSet, Sendable {
     let rawValue: UInt8
 
-    static let control: HeldModifiers = [.init(rawValue: 1 << 0), .init(rawValue: 1 << 4)]
-    static let shift: HeldModifiers = [.init(rawValue: 1 << 1), .init(rawValue: 1 << 5)]
-    static let leftAlt = HeldModifiers(rawValue: 1 << 2)
-    static let rightAlt = HeldModifiers(rawValue: 1 << 6)
-    static let alt: HeldModifiers = [.leftAlt, .rightAlt]
-    static let meta: HeldModifiers = [.init(rawValue: 1 << 3), .init(rawValue: 1 << 7)]
+    static let control = HeldModifiers(rawValue: 0x11)
+    static let shift = HeldModifiers(rawValue: 0x22)
+    static let leftAlt = HeldModifiers(rawValue: 0x04)
+    static let rightAlt = HeldModifiers(rawValue: 0x40)
+    static let alt = HeldModifiers(rawValue: 0x44)
+    static let meta = HeldModifiers(rawValue: 0x88)
 
     /// Returns true if at least one of `keys` is held.
     func holds(_ keys: HeldModifiers) -> Bool { !isDisjoint(with: keys) }
