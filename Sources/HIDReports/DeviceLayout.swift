@@ -7,6 +7,8 @@ public import Keystrokes
 /// The keys have the numbers that the kernel's `hid_keyboard` gives them. The keys that have the same character in every
 /// layout are the keypad and, as control characters, Enter (0D), Tab (09), Backspace (08), Escape (1B), Delete (7F) and
 /// Separator (1D, usage 9F).
+///
+/// HID Usage Tables 1.5, 10; `hid_keyboard` in drivers/hid/hid-input.c.
 public struct DeviceLayout: Sendable {
     /// The layout.
     public let layout: BuiltInLayout
@@ -121,8 +123,8 @@ public struct DeviceLayout: Sendable {
         var usages: [KeyCode: [UInt16]] = [:]
         for (first, names) in rows {
             for (offset, name) in names.split(separator: " ").enumerated() {
-                guard let key = KeyCode(name: String(name)) else { continue }
-                usages[key, default: []].append(first &+ UInt16(truncatingIfNeeded: offset))
+                let usage = first &+ UInt16(truncatingIfNeeded: offset)
+                if let key = KeyCode(name: String(name)) { usages[key, default: []].append(usage) }
             }
         }
         return usages

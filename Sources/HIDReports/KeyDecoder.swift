@@ -9,6 +9,8 @@ import Keystrokes
 ///
 /// A dead key makes a character with the next one. If there is none, both are typed as on Windows, for which most
 /// scanners are set: X would drop both, and the text would be shorter without a trace.
+///
+/// HID 1.11, appendix C, leaves the order of keys in one report, autorepeat and the text to the host.
 public struct KeyDecoder: Sendable {
     private let settings: Settings
     private let layout: DeviceLayout
