@@ -18,7 +18,6 @@ public enum Corpus: String, CaseIterable, Sendable {
     public func bytes(_ count: Int) -> [UInt8] {
         var random = SplitMix(seed: 20)
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(count + 64)
         while bytes.count < count { append(to: &bytes, &random) }
         bytes.removeLast(bytes.count - count)
         return bytes
@@ -42,8 +41,7 @@ public enum Corpus: String, CaseIterable, Sendable {
             bytes += Array("https://".utf8) + Self.pick("abcdefghijklmnopqrstuvwxyz", 9, &random)
             bytes += Array(".example/".utf8) + Self.pick("abcdefghijklmnopqrstuvwxyz0123456789-", 8, &random)
             bytes += Array("?id=".utf8) + Self.pick("ABCDEFGHabcdefghijklmnop0123456789", 8, &random) + [0x0D, 0x0A]
-        case .random:
-            bytes += (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        case .random: bytes.append(.random(in: .min ... .max, using: &random))
         case .mixed:
             for corpus in [Corpus.ean13, .code128, .gs1, .url] { corpus.append(to: &bytes, &random) }
         }

@@ -38,7 +38,7 @@ public struct ScanParameters: Hashable, Sendable {
     /// Time in units of 0.625 ms, clamped to 0x0004 … 0x4000 (2.5 ms … 10.24 s).
     ///
     /// The extended commands accept longer times, which are not needed here.
-    public struct Slots: RawRepresentable, Hashable, Sendable, Comparable {
+    public struct Slots: RawRepresentable, Hashable, Sendable {
         /// Number of units of 0.625 ms.
         public let rawValue: UInt16
 
@@ -49,9 +49,6 @@ public struct ScanParameters: Hashable, Sendable {
 
         /// The time as a duration.
         public var duration: Duration { .microseconds(625 * Int64(rawValue)) }
-
-        /// Returns true if `left` is the shorter time.
-        public static func < (left: Slots, right: Slots) -> Bool { left.rawValue < right.rawValue }
     }
 
     public var type: ScanType
@@ -119,5 +116,5 @@ public struct ScanParameters: Hashable, Sendable {
     )
 
     /// Window that is sent to the controller, limited to the interval.
-    public var effectiveWindow: Slots { min(window, interval) }
+    public var effectiveWindow: Slots { Slots(rawValue: min(window.rawValue, interval.rawValue)) }
 }

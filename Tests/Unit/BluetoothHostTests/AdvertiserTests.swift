@@ -122,6 +122,7 @@ import Testing
         var advertiser = started(generation)
         let enable = Self.opcodes(generation)[4]
         advertiser.resume()
+        #expect(advertiser.state == .starting && advertiser.deadline == nil)
         #expect(run(&advertiser) == [enable])
         #expect(advertiser.state == .advertising)
         advertiser.resume()

@@ -263,4 +263,35 @@ import Testing
         bench.handle(Self.key(of: second))
         #expect(bench.news.last == .ended(nil))
     }
+
+    @Test("Nothing of a failed pairing is left for the next one")
+    func failedPairings() throws {
+        var bench = try Bench()
+        let resolving = ManagementResolvingKey(device: Self.central, value: Self.value)
+        bench.handle(.userConfirmationRequest(Self.central, isPlain: false, number: 7))
+        bench.handle(.newIdentityResolvingKey(resolving, resolved: Self.peer.address, isToBeKept: true))
+        bench.handle(Self.key(.unauthenticated, isCentral: true))
+        bench.perform { $0.answer(false) }
+        bench.handle(.authenticationFailed(Self.central, status: .authenticationFailed))
+        bench.handle(.userConfirmationRequest(Self.central, isPlain: true, number: 0))
+        bench.handle(.deviceDisconnected(Self.central, reason: .init(rawValue: 3)))
+        let other = ManagementAddress(Self.other)
+        bench.handle(.userConfirmationRequest(other, isPlain: true, number: 0))
+        for isCentral in [true, false] { bench.handle(Self.key(.unauthenticated, isCentral: isCentral, of: other)) }
+        let bond = try #require(bench.bond)
+        #expect(bond.identityAddress == Self.other && bond.longTermKeys.count == 2 && bond.identityResolvingKey == nil)
+        #expect(
+            bench.news == [
+                .ask(.compare(7), of: Self.peer), .failed(Self.peer, .declined),
+                .failed(Self.peer, .notReached(.disconnected)), .ended(bond),
+            ]
+        )
+        #expect(
+            bench.sent == [
+                .userConfirmationReply(Self.hci0, Self.central, accepts: false),
+                .userConfirmationReply(Self.hci0, Self.central, accepts: true),
+                .userConfirmationReply(Self.hci0, other, accepts: true), .setBondable(Self.hci0, false),
+            ]
+        )
+    }
 }

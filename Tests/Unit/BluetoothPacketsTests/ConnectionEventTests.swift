@@ -63,10 +63,11 @@ private func describe(_ packet: [UInt8]) throws(DecodingError) -> String {
     @Test("T16: a connection in no known role, or with an address of no known type, is refused")
     func refusesImpossibleFields() {
         let good = Self.vectors[0].bytes
-        for (index, value) in [(7, 2), (8, 4)] as [(Int, UInt8)] {
+        for (index, value, field) in [(7, 2, "Role"), (8, 4, "Peer_Address_Type")] as [(Int, UInt8, String)] {
             var packet = good
             packet[index] = value
-            #expect(throws: DecodingError.self) { try describe(packet) }
+            let error = #expect(throws: DecodingError.self) { try describe(packet) }
+            #expect(error?.field == field && error?.reason == .invalidValue(UInt64(value)))
         }
     }
 }
