@@ -25,7 +25,7 @@ struct ScanWindow {
 
     func isOpen(at time: Duration) -> Bool {
         let unit = Duration.microseconds(625).attoseconds
-        let passed = max(0, (time - start).attoseconds) % (Int128(interval) * unit)
+        let passed = (time - start).attoseconds % (Int128(interval) * unit)
         return passed < Int128(window) * unit
     }
 }

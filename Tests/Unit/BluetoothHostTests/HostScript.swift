@@ -256,7 +256,6 @@ struct HostTranscript {
         #expect(Set(scripts.map(\.name)).count == scripts.count && scripts.count >= 30)
         for script in scripts {
             let actual = try script.transcript(scripts)
-            print("script \(script.name)\n" + actual.joined(separator: "\n") + "\n")
             #expect(actual == script.lines.map(\.text), "\(script.name), line \(script.lines.first?.number ?? 0)")
         }
     }

@@ -42,7 +42,6 @@ import Testing
     @Test("Every number has the name of the specification, and no other number has one")
     func names() throws {
         let expected = try VectorFile.lines("names.txt").map(\.text)
-        if Self.lines != expected { print(Self.lines.joined(separator: "\n")) }
         #expect(Self.lines == expected)
     }
 

@@ -33,9 +33,8 @@ import Testing
         switch corpus {
         case .ean13: #expect(lengths == [14])
         case .code128: #expect(lengths == Set(9...25))
-        case .gs1: #expect(lengths == [46])
-        case .url: #expect(lengths == [48])
-        default: #expect(lengths.min() == 14 + 9 + 46 + 48)
+        case .gs1, .url: #expect(lengths == [48])
+        default: #expect(lengths.min() == 14 + 9 + 48 + 48)
         }
     }
 

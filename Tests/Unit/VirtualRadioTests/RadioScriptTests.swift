@@ -127,7 +127,6 @@ struct RadioScript {
         #expect(Set(scripts.map(\.name)).count == scripts.count && scripts.count >= 10)
         for script in scripts {
             let actual = try script.transcript(scripts)
-            print("script \(script.name)\n" + actual.joined(separator: "\n") + "\n")
             #expect(actual == script.lines.map(\.text), "\(script.name), line \(script.lines.first?.number ?? 0)")
         }
     }
