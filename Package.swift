@@ -350,7 +350,7 @@ let package = Package(
             ],
             exclude: ["reference-server.py"]
         ),
-        tests("MeasuringTests", ["TestSupport", "Measuring", "Keystrokes"]),
+        tests("MeasuringTests", ["TestSupport", "Measuring", "Keystrokes", systemPackage]),
         // What is fuzzed: Tests/Fuzzing/run builds it with libFuzzer, and FuzzingTests replays the corpus.
         .target(
             name: "Fuzzing",

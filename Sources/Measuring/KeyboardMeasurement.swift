@@ -32,10 +32,24 @@ public enum KeyboardMeasurement {
 
     /// Measures for about `nanoseconds` nanoseconds: half of the time for the latencies, half for the throughput.
     public static func run(nanoseconds: Int64, queue: ReaderQueue) throws(Failure) -> Result {
+        let bench = try bench(nanoseconds, queue)
+        return try bench.measure(try bench.makeKeyboard())
+    }
+
+    /// Measures `loopback` in place of a virtual keyboard.
+    package static func run(
+        nanoseconds: Int64,
+        queue: ReaderQueue,
+        over loopback: some EventLoopback
+    ) throws(Failure) -> Result {
+        try bench(nanoseconds, queue).measure(loopback)
+    }
+
+    private static func bench(_ nanoseconds: Int64, _ queue: ReaderQueue) throws(Failure) -> Bench {
         guard let table = try? CompiledTable(.strict), let bench = try? Bench(table, nanoseconds, queue) else {
             throw .keyboard(.noMemory)
         }
-        return try bench.run()
+        return bench
     }
 
     private final class Bench: Sendable {
@@ -56,7 +70,7 @@ public enum KeyboardMeasurement {
             self.queue = queue
         }
 
-        func run() throws(Failure) -> Result {
+        func makeKeyboard() throws(Failure) -> Keyboard {
             let device: UInputDevice
             do throws(Errno) {
                 device = try UInputDevice(
@@ -68,21 +82,24 @@ public enum KeyboardMeasurement {
                 throw .keyboard(error)
             }
             let node = try grab(device.eventNode)
+            return Keyboard(device, node)
+        }
+
+        func measure(_ loopback: some EventLoopback) throws(Failure) -> Result {
             do throws(Errno) {
-                return try measure(device, node)
+                return try measureEvents(of: loopback)
             } catch {
                 isOver.store(true, ordering: .releasing)
                 throw .input(error)
             }
         }
 
-        /// Grabs the event node, which may appear shortly after the keyboard was created.
-        private func grab(_ path: String?) throws(Failure) -> Node {
+        private func grab(_ path: String?) throws(Failure) -> GrabbedEventNode {
             guard let path else { throw .node(nil, .noSuchFileOrDirectory) }
             let deadline = MonotonicClock.nanoseconds + 2_000_000_000
             while true {
                 do throws(Errno) {
-                    return Node(try GrabbedEventNode(path))
+                    return try GrabbedEventNode(path)
                 } catch {
                     guard MonotonicClock.nanoseconds < deadline else { throw .node(path, error) }
                     pause(nanoseconds: 20_000_000)
@@ -90,8 +107,8 @@ public enum KeyboardMeasurement {
             }
         }
 
-        private func measure(_ device: borrowing UInputDevice, _ node: Node) throws(Errno) -> Result {
-            let reader = try SystemThread(name: "bench reader") { self.read(node) }
+        private func measureEvents(of loopback: some EventLoopback) throws(Errno) -> Result {
+            let reader = try SystemThread(name: "bench reader") { self.read(loopback) }
             var written = 0
             var latencies: [Double] = []
             var key = ByteEncoder(table)
@@ -101,7 +118,7 @@ public enum KeyboardMeasurement {
                 // This pause is long enough for the reading thread to fall asleep.
                 pause(nanoseconds: 1_000_000)
                 let start = MonotonicClock.nanoseconds
-                written += try write(key.output, to: device)
+                written += try write(key.output, to: loopback)
                 if wait(for: written) { latencies.append(Double(readAt.load(ordering: .acquiring) - start)) }
             }
             var burst = ByteEncoder(table)
@@ -110,7 +127,7 @@ public enum KeyboardMeasurement {
             let start = MonotonicClock.nanoseconds
             let before = written
             while MonotonicClock.nanoseconds - start < nanoseconds / 2 {
-                written += try write(burst.output, to: device)
+                written += try write(burst.output, to: loopback)
                 _ = wait(for: written)
             }
             let time = MonotonicClock.nanoseconds - start
@@ -124,8 +141,9 @@ public enum KeyboardMeasurement {
             )
         }
 
-        private func write(_ events: borrowing RawSpan, to device: borrowing UInputDevice) throws(Errno) -> Int {
-            guard case .done(let count) = try device.write(events), count == events.byteCount else { throw .ioError }
+        private func write(_ events: borrowing RawSpan, to loopback: some EventLoopback) throws(Errno) -> Int {
+            let count = try loopback.write(events)
+            guard count == events.byteCount else { throw .ioError }
             return count / UInputDevice.eventSize
         }
 
@@ -143,11 +161,11 @@ public enum KeyboardMeasurement {
             waker.wait(until: MonotonicClock.nanoseconds + nanoseconds)
         }
 
-        private func read(_ node: Node) {
+        private func read(_ loopback: some EventLoopback) {
             var buffer = [UInt8](repeating: 0, count: queue.size * UInputDevice.eventSize)
             while !isOver.load(ordering: .acquiring) {
                 do throws(Errno) {
-                    let count = try node.node.read(into: &buffer, waiting: 100)
+                    let count = try loopback.read(into: &buffer)
                     guard count > 0 else { continue }
                     readAt.store(MonotonicClock.nanoseconds, ordering: .releasing)
                     eventsRead.add(count / UInputDevice.eventSize, ordering: .releasing)
@@ -159,11 +177,28 @@ public enum KeyboardMeasurement {
         }
     }
 
-    private final class Node: Sendable {
-        let node: GrabbedEventNode
+    private final class Keyboard: EventLoopback {
+        private let device: UInputDevice
+        private let node: GrabbedEventNode
 
-        init(_ node: consuming GrabbedEventNode) {
+        init(_ device: consuming UInputDevice, _ node: consuming GrabbedEventNode) {
+            self.device = device
             self.node = node
         }
+
+        func write(_ events: borrowing RawSpan) throws(Errno) -> Int {
+            guard case .done(let count) = try device.write(events) else { throw .ioError }
+            return count
+        }
+
+        func read(into buffer: inout [UInt8]) throws(Errno) -> Int { try node.read(into: &buffer, waiting: 100) }
     }
+}
+
+/// Device to which events are written, and from which they are read.
+package protocol EventLoopback: Sendable {
+    /// Writes events; returns the number of written bytes.
+    func write(_ events: borrowing RawSpan) throws(Errno) -> Int
+    /// Waits up to 100 ms for events; returns the number of read bytes, which is 0 if there are none.
+    func read(into buffer: inout [UInt8]) throws(Errno) -> Int
 }

@@ -138,7 +138,6 @@ public struct Scanner: Sendable {
     /// Records that another program or the kernel has stopped our scan.
     public mutating func noteStop() {
         if state != .scanning { return }
-        wanted = nil
         state = .idle
     }
 

@@ -88,6 +88,31 @@ import Testing
         #expect(advertiser.state == .advertising)
     }
 
+    @Test("The commands that start advertising, byte for byte", arguments: generations)
+    func bytes(_ generation: Advertiser.Generation) {
+        let zeros = String(repeating: "00", count: 28)
+        let expected =
+            generation == .legacy
+            ? [
+                "010A200100", "0106200FA000A0000000000000000000000700", "0108202003020106" + zeros,
+                "0109202003020941" + zeros, "010A200101",
+            ]
+            : [
+                "01392006000100000000", "01362019001300A00000A00000070000000000000000007F010001" + "0000",
+                "0137200700030103020106", "0138200700030103020941", "01392006010100000000",
+            ]
+        var advertiser = Advertiser(generation)
+        advertiser.start(Self.content)
+        var sent: [String] = []
+        for second in 0..<5 {
+            guard let command = advertiser.nextCommand(now: .seconds(second)) else { break }
+            sent.append(Hexadecimal.text(command.encoded))
+            #expect(advertiser.state == .starting && advertiser.deadline == .seconds(second + 2))
+            advertiser.handle(ScanEvents.complete(command.opcode, .success).span, now: .seconds(second))
+        }
+        #expect(sent == expected && advertiser.state == .advertising && advertiser.deadline == nil)
+    }
+
     @Test("Nobody asks a non-connectable advertiser for a scan response: none is set", arguments: generations)
     func nonConnectable(_ generation: Advertiser.Generation) {
         var advertiser = Advertiser(generation)
@@ -154,7 +179,9 @@ import Testing
         var advertiser = Advertiser(generation)
         advertiser.start(Self.content)
         let opcode = advertiser.nextCommand(now: .zero)?.opcode
-        advertiser.advance(now: .seconds(3))
+        advertiser.advance(now: .milliseconds(1999))
+        #expect(advertiser.state == .starting)
+        advertiser.advance(now: .seconds(2))
         #expect(advertiser.state == .failed(.noAnswer(opcode ?? .none)))
 
         advertiser = started(generation)
@@ -172,6 +199,13 @@ import Testing
         var advertiser = started(generation)
         advertiser.handle(ScanEvents.complete(Self.opcodes(generation)[4], .success).span, now: .zero)
         #expect(advertiser.foreignCommands == 1)
+        advertiser.handle(ScanEvents.complete(.reset, .success).span, now: .zero)
+        advertiser.handle(ScanEvents.complete(.leSetScanEnable, .success).span, now: .zero)
+        #expect(advertiser.foreignCommands == 2)
+        var idle = Advertiser(generation)
+        idle.handle(ScanEvents.complete(.reset, .success).span, now: .zero)
+        idle.handle([0x04, 0x10, 0x01, 0x2A].span, now: .zero)
+        #expect(idle.foreignCommands == 0 && idle.state == .idle)
         for packet in [[], [0x04], [0x04, 0x0E, 0xFF], [0x02, 0x00]] as [[UInt8]] {
             advertiser.handle(packet.span, now: .zero)
         }

@@ -119,7 +119,10 @@ struct HostTranscript {
     private mutating func perform(_ words: [String]) -> Bool {
         func device(_ place: Int) -> DeviceAddress {
             let parts = words[place].split(separator: "/")
-            return DeviceAddress(BluetoothAddress(parts[0]) ?? .init(rawValue: 0), parts[1] == "public" ? .public : .random)
+            return DeviceAddress(
+                BluetoothAddress(parts[0]) ?? .init(rawValue: 0),
+                parts[1] == "public" ? .public : .random
+            )
         }
         func handle() -> UInt16 { UInt16(words[1], radix: 16) ?? 0 }
         func bytes(_ place: Int) -> [UInt8] { place < words.count ? VectorFile.bytes(words[place]) ?? [] : [] }

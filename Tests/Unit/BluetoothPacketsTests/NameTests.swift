@@ -13,7 +13,8 @@ import Testing
     private static var lines: [String] {
         let bytes = UInt8.min...UInt8.max
         let words = UInt16.min...UInt16.max
-        var lines = bytes.compactMap { number in HCIStatus(rawValue: number).name.map { "status \(hex(number)) \($0)" } }
+        var lines = bytes.compactMap { number in HCIStatus(rawValue: number).name.map { "status \(hex(number)) \($0)" }
+        }
         lines += bytes.compactMap { number in
             ManagementStatus(rawValue: number).name.map { "management-status \(hex(number)) \($0)" }
         }
@@ -116,11 +117,17 @@ import Testing
         #expect(addresses[0] < addresses[1] && !(addresses[1] < addresses[0]) && !(addresses[0] < addresses[0]))
         let handles = [AttributeHandle(1), AttributeHandle(2)]
         #expect(handles[0] < handles[1] && !(handles[1] < handles[0]) && !(handles[0] < handles[0]))
-        #expect(handles[0].next == handles[1] && AttributeHandle.last.next == nil && AttributeHandle(0xFFFE).next == .last)
+        #expect(
+            handles[0].next == handles[1] && AttributeHandle.last.next == nil && AttributeHandle(0xFFFE).next == .last
+        )
         #expect([AttributeHandle.invalid, .first, .last].map(\.rawValue) == [0, 1, 0xFFFF])
         #expect("\(AttributeHandleRange.all)" == "0x0001-0xFFFF")
         let range = AttributeHandleRange(start: AttributeHandle(2), end: AttributeHandle(4))
-        #expect((UInt16(0)...6).map { range.contains(AttributeHandle($0)) } == [false, false, true, true, true, false, false])
+        #expect(
+            (UInt16(0)...6).map { range.contains(AttributeHandle($0)) } == [
+                false, false, true, true, true, false, false,
+            ]
+        )
         for (start, end, isValid) in [(1, 1, true), (0, 1, false), (2, 1, false)] as [(UInt16, UInt16, Bool)] {
             let range = AttributeHandleRange(start: AttributeHandle(start), end: AttributeHandle(end))
             #expect(range.isValid == isValid)

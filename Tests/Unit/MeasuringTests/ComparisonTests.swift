@@ -46,7 +46,8 @@ import Testing
         for (preemptions, repetitions) in [(0, 4), (1, 6)] {
             let one = contender("one", [100], preemptions: preemptions)
             let result = try #require(
-                Comparison(contender("reference", [100]), [one], repetitions: 4, attempts: 1.5).run(using: &random).first
+                Comparison(contender("reference", [100]), [one], repetitions: 4, attempts: 1.5).run(using: &random)
+                    .first
             )
             #expect(result.repetitions == repetitions && result.isDisturbed == (preemptions == 1))
             #expect(result.disturbed == (preemptions == 1 ? 6 : 0))
@@ -116,7 +117,9 @@ import Testing
         var lines: [ShortForm.Line] = []
         try ShortForm.run(CompiledTable(.linble), seconds: 0.5) { lines.append($0) }
         #expect(lines.map(\.name) == ["ring-1", "ring-20", "ring-244", "encode", "path-20"])
-        #expect(lines.map(\.what) == ["ring, 1 B", "ring, 20 B", "ring, 244 B", "table and encoder", "whole path, 20 B"])
+        #expect(
+            lines.map(\.what) == ["ring, 1 B", "ring, 20 B", "ring, 244 B", "table and encoder", "whole path, 20 B"]
+        )
         #expect(lines.map(\.bytes) == [1, 20, 244, 16384, 20])
         #expect(lines.prefix(4).allSatisfy { $0.keys == 0 } && lines.allSatisfy { $0.result.time > 0 })
         // 0.5 s for five cases with repetitions of 12 ms, less a fifth, are 6 of each, and 9 attempts at most.

@@ -13,7 +13,8 @@ import Testing
         "Each corpus consists of whole barcodes of its kind",
         arguments: [
             (Corpus.ean13, "[0-9]{13}\r", "2023118303173\r5660477025295\r"), (.code128, code128, "BQYGL3UFXIZ\r"),
-            (.gs1, gs1, "01"), (.url, url, "https://"), (.mixed, "[0-9]{13}\r" + code128 + gs1 + url, "2023118303173\r"),
+            (.gs1, gs1, "01"), (.url, url, "https://"),
+            (.mixed, "[0-9]{13}\r" + code128 + gs1 + url, "2023118303173\r"),
         ]
     )
     func barcodes(_ corpus: Corpus, _ pattern: String, _ beginning: String) throws {
