@@ -18,8 +18,8 @@ import Testing
         ]
     )
     func barcodes(_ corpus: Corpus, _ pattern: String, _ beginning: String) throws {
-        let bytes = corpus.bytes(20_000)
-        #expect(bytes.count == 20_000 && corpus.bytes(20_000) == bytes)
+        let bytes = corpus.bytes(6000)
+        #expect(bytes.count == 6000 && corpus.bytes(6000) == bytes)
         // Compared as scalars, because CR LF is one character.
         let text = String(decoding: bytes, as: UTF8.self)
         #expect(Array(text.unicodeScalars).starts(with: Array(beginning.unicodeScalars)))
@@ -35,7 +35,7 @@ import Testing
         case .ean13: #expect(lengths == [14])
         case .code128: #expect(lengths == Set(9...25))
         case .gs1, .url: #expect(lengths == [48])
-        default: #expect(lengths.min() == 14 + 9 + 48 + 48)
+        default: #expect(lengths.allSatisfy { (119...135).contains($0) })
         }
     }
 

@@ -18,7 +18,7 @@ import Testing
 
         init(isShort: Bool = false) throws {
             var ends: [Int32] = [0, 0]
-            try #require(pipe2(&ends, O_CLOEXEC) == 0)
+            try #require(pipe(&ends) == 0)
             self.ends = ends
             self.isShort = isShort
         }
