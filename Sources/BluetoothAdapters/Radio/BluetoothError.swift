@@ -69,7 +69,7 @@ public enum BluetoothError: Error, Equatable, Sendable, CustomStringConvertible 
     case disconnected(DisconnectReason)
     /// The connection or the pairing did not succeed within the caller's time-out.
     case timedOut
-    /// The device did not prove that it is the paired device, or the security of its bond is too low.
+    /// There is no bond, its security is too low, or the device did not prove that it has the bond's keys.
     case notSecured
     case pairingFailed(ManagedPairing.Failure)
     /// The operation requires a connection.
@@ -85,7 +85,7 @@ public enum BluetoothError: Error, Equatable, Sendable, CustomStringConvertible 
     case server(GATTServerError)
     /// Another server that has advertised on this adapter still exists.
     case serverExists
-    /// The waiting task was cancelled.
+    /// The waiting task was cancelled, or another call has replaced the operation.
     case cancelled
 
     package init(_ error: AdapterError) {
@@ -109,20 +109,20 @@ public enum BluetoothError: Error, Equatable, Sendable, CustomStringConvertible 
         switch self {
         case .unavailable(_, let cause, let remedy), .scanFailed(let cause, let remedy):
             cause + (remedy.map { "; \($0)" } ?? "")
-        case .connectionFailed(let reason): "no connection: \(reason)"
-        case .disconnected(let reason): "the connection is no more: \(reason)"
-        case .timedOut: "timed out"
-        case .notSecured: "the device is not the paired one, or its bond is too weak"
+        case .connectionFailed(let reason): "cannot connect: \(reason)"
+        case .disconnected(let reason): "disconnected: \(reason)"
+        case .timedOut: "the connection or the pairing timed out"
+        case .notSecured: "there is no bond, the bond is too weak, or the device does not have its keys"
         case .pairingFailed(let failure): "pairing failed: \(failure)"
-        case .notConnected: "there is no connection"
+        case .notConnected: "the device is not connected"
         case .noCharacteristic(let uuid, let service):
-            "no characteristic \(uuid)" + (service.map { " in a service \($0)" } ?? "")
+            "the device has no characteristic \(uuid)" + (service.map { " in a service \($0)" } ?? "")
         case .procedure(let error): "\(error)"
         case .advertisingFailed(let cause): "advertising failed: \(cause)"
         case .advertisementTooLong(let failure): "\(failure)"
         case .server(let error): "\(error)"
-        case .serverExists: "another server serves on this adapter"
-        case .cancelled: "cancelled"
+        case .serverExists: "another server uses this adapter"
+        case .cancelled: "the operation was cancelled"
         }
     }
 }

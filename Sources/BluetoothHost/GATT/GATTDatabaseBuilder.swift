@@ -18,6 +18,20 @@ public enum GATTDatabaseError: Error, Equatable, Sendable {
     case unsupportedProperty(BluetoothUUID)
 }
 
+extension GATTDatabaseError: CustomStringConvertible {
+    /// Human-readable description in one line.
+    public var description: String {
+        switch self {
+        case .noHandle(let uuid): "there is no free handle for \(uuid)"
+        case .invalidLength(let uuid, let length): "\(uuid) does not allow a value of \(length) bytes"
+        case .constantIsWritable(let uuid): "\(uuid) has a constant value but is writable"
+        case .unknownInclude(let service): "the included service \(service.uuid) has not been added"
+        case .reservedDescriptor(let uuid): "\(uuid) is not a descriptor that can be added"
+        case .unsupportedProperty(let uuid): "\(uuid) has broadcasts or signed writes, which are not supported"
+        }
+    }
+}
+
 /// Builder of a server database: appends services and assigns a handle to each attribute.
 ///
 /// The Generic Access and Generic Attribute services come first. Core 6.0, Vol 3, Part G, 3 and Part C, 12.

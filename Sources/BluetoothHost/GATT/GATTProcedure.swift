@@ -254,9 +254,10 @@ extension GATTError: CustomStringConvertible {
         case .tookTooLong(let limit): "longer than \(limit.components.seconds) s"
         case .valueTooLong(let limit): "value longer than \(limit) bytes"
         case .echoDiffers(let handle): "prepared write of \(handle) echoed differently"
-        case .notSubscribable(let handle): "characteristic value \(handle) is not notified or indicated so"
+        case .notSubscribable(let handle):
+            "the characteristic with the value \(handle) does not support this subscription"
         case .invalidArgument(let range): "\(range) is no range of handles"
-        case .queueFull(let limit): "more than \(limit) procedures or commands wait"
+        case .queueFull(let limit): "more than \(limit) procedures or commands are queued"
         case .exchangedAlready: "the MTU was exchanged already"
         case .bearer(let failure): "bearer failed: \(failure)"
         }

@@ -294,3 +294,16 @@ public enum GATTServerError: Error, Equatable, Sendable {
     /// The attribute is not a characteristic value with notifications or indications.
     case notSubscribable(AttributeHandle)
 }
+
+extension GATTServerError: CustomStringConvertible {
+    /// Human-readable description in one line.
+    public var description: String {
+        switch self {
+        case .unknownRequest: "the request is unknown, was already answered, or has ended"
+        case .wrongAnswer: "the answer does not suit the request"
+        case .invalidLength(let handle, let length): "attribute \(handle) does not accept a value of \(length) bytes"
+        case .notStored(let handle): "attribute \(handle) has no stored value"
+        case .notSubscribable(let handle): "attribute \(handle) has neither notifications nor indications"
+        }
+    }
+}

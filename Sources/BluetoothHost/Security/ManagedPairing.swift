@@ -33,6 +33,7 @@ public struct ManagedPairing: Sendable {
         /// The devices did not agree: a number was wrong, the user declined, or their requirements are incompatible.
         case disagreed
         case alreadyPaired
+        /// The user declined.
         case declined
         /// The pairing timed out or was cancelled.
         case cancelled
@@ -224,6 +225,36 @@ extension ManagedPairing.Failure {
         switch self {
         case .notBonded, .tooWeak, .legacy, .disagreed, .declined, .cancelled: true
         case .refused, .notReached, .alreadyPaired, .keyTooShort: false
+        }
+    }
+}
+
+extension ManagedPairing.Failure: CustomStringConvertible {
+    /// Human-readable description in one line.
+    public var description: String {
+        switch self {
+        case .refused(let opcode, let status): "\(opcode) was rejected: \(status)"
+        case .notReached(let status): "cannot connect to the device: \(status)"
+        case .disagreed: "the devices could not agree on keys"
+        case .alreadyPaired: "there are keys for this device already"
+        case .declined: "the user declined"
+        case .cancelled: "the pairing timed out or was cancelled"
+        case .notBonded: "the device stores no keys"
+        case .tooWeak(let security):
+            "the device offers less security than required: \(security.level.words), with a key of "
+                + "\(security.keySize) bytes"
+        case .keyTooShort: "the device supports only keys of less than 16 bytes"
+        case .legacy: "the device supports only legacy pairing, which provides no authentication"
+        }
+    }
+}
+
+extension GATTLinkSecurity.Level {
+    fileprivate var words: String {
+        switch self {
+        case .none: "not encrypted"
+        case .encrypted: "encrypted"
+        case .authenticated: "authenticated"
         }
     }
 }
