@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Foundation
 
 /// Advertises a thermometer, and sends its value to all subscribers every second until Ctrl-C.
 @main
 struct Thermometer {
-    static func main() async throws {
+    static func main() async {
+        do {
+            try await serve()
+        } catch {
+            // An error that `main` throws would end the program with a stack trace.
+            FileHandle.standardError.write(Data("Peripheral: \(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    static func serve() async throws {
         var builder = try GATTDatabaseBuilder(deviceName: "Thermometer")
         let temperature = GATTCharacteristicDefinition(
             uuid: .temperature,
