@@ -7,6 +7,10 @@ let package = Package(
     name: "Pairing",
     dependencies: [.package(name: "blewedge", path: "../../..")],
     targets: [
-        .executableTarget(name: "Pairing", dependencies: [.product(name: "BluetoothLE", package: "blewedge")])
+        .executableTarget(name: "Pairing", dependencies: [.product(name: "BluetoothLE", package: "blewedge")]),
+        .testTarget(
+            name: "PairingTests",
+            dependencies: ["Pairing", .product(name: "BluetoothLE", package: "blewedge")]
+        ),
     ]
 )
