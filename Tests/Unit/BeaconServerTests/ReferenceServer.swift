@@ -18,7 +18,7 @@ final class ReferenceServer {
     let directory: TestDirectory
     private let child: pid_t
     private let input: Int32
-    private let output: UnsafeMutablePointer<FILE>
+    private let output: LineReader
     /// The ports of the server, of a server with a certificate for another name, and of one that never responds.
     private let ports: [Int]
 
@@ -54,9 +54,9 @@ final class ReferenceServer {
         close(toChild[0])
         close(fromChild[1])
         input = toChild[1]
-        output = try #require(fdopen(fromChild[0], "r"))
+        output = LineReader(fromChild[0])
         var ports: [Int] = []
-        if let line = Self.line(of: output), line.hasPrefix("ready ") {
+        if let line = output.line(), line.hasPrefix("ready ") {
             ports = line.split(separator: " ").dropFirst().compactMap { Int($0) }
         }
         self.ports = ports
@@ -67,7 +67,6 @@ final class ReferenceServer {
         kill(child, SIGKILL)
         close(input)
         waitpid(child, nil, 0)
-        fclose(output)
     }
 
     /// Returns the settings for one of its scenarios, such as `fine` or `status-503`.
@@ -88,8 +87,8 @@ final class ReferenceServer {
         return try client(name)
     }
 
-    /// Returns the next line that the server prints.
-    func line() -> String? { Self.line(of: output) }
+    /// Returns the next line that the server prints; nil if it prints none for a minute, or has ended.
+    func line() -> String? { output.line() }
 
     /// Returns the next request that the server has received.
     func request() throws -> Request {
@@ -98,15 +97,6 @@ final class ReferenceServer {
         try #require(line.hasPrefix("request "), "\(line)")
         let value = try JSONValue(Array(line.dropFirst(8).utf8))
         return Request(path: try #require(value["path"]?.string), body: try #require(value["body"]?.string))
-    }
-
-    private static func line(of stream: UnsafeMutablePointer<FILE>) -> String? {
-        var bytes: [UInt8] = []
-        while case let byte = fgetc(stream), byte >= 0 {
-            if byte == 10 { return String(decoding: bytes, as: UTF8.self) }
-            bytes.append(UInt8(truncatingIfNeeded: byte))
-        }
-        return nil
     }
 
     private static func makeCertificate(of name: String, in directory: TestDirectory) throws {
