@@ -157,8 +157,10 @@ final class PeripheralCore {
 
     private func finishSetup() {
         guard link != nil else { return }
+        // The driver replaces a link that was not established; the watchers have not been notified of its end.
+        let wasConnected = isConnected
         isConnected = true
-        for watcher in watchers.values { watcher.send(.connected) }
+        if !wasConnected { for watcher in watchers.values { watcher.send(.connected) } }
         answer()
     }
 
@@ -370,12 +372,4 @@ final class PeripheralCore {
 struct CharacteristicPath: Hashable {
     var service: BluetoothUUID?
     var characteristic: BluetoothUUID
-}
-
-/// A change of a connection.
-public enum ConnectionEvent: Hashable, Sendable {
-    /// The connection is ready, and the subscriptions of earlier connections are renewed.
-    case connected
-    /// The connection ended for this reason.
-    case disconnected(DisconnectReason)
 }

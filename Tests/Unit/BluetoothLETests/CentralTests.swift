@@ -389,6 +389,25 @@ import Testing
         withExtendedLifetime(peripheral) {}
     }
 
+    @Test("A link that was not established and is replaced is not reported as a second connection")
+    func replacedLink() async throws {
+        let (adapter, peripheral, level) = try await connected()
+        let values = try await peripheral.subscribe(to: level)
+        let events = await peripheral.connectionEvents()
+        try await adapter.fake { $0.channels[0].lose(.notEstablished) }
+        // The subscription is renewed on the second link, and the read ends after that.
+        let renewal: [UInt8] = [0x12, 0x13, 0x00, 0x01, 0x00]
+        #expect(try await adapter.until { $0.channels.count == 2 && $0.channels[1].sent.last == renewal })
+        #expect(try await peripheral.read(level.valueHandle) == [0x64])
+        #expect(await peripheral.isConnected)
+        await peripheral.disconnect()
+        var iterator = events.makeAsyncIterator()
+        #expect(try await iterator.next() == .disconnected(.requested))
+        try await Central(adapter).connect(to: Script.device)
+        #expect(try await iterator.next() == .connected)
+        withExtendedLifetime(values) {}
+    }
+
     @Test("A characteristic that neither notifies nor indicates is refused")
     func notSubscribable() async throws {
         let (_, peripheral, level) = try await connected()
