@@ -46,6 +46,7 @@ final class PairingCore {
         try check()
         let pairing = RadioPairing(wish)
         let identifier = add(.own(pairing))
+        let deadline = MonotonicClock.now + wish.limit
         pairing.onNews = { [weak self] news in
             guard let self else { return }
             switch news {
@@ -59,7 +60,10 @@ final class PairingCore {
                 }
             case .ended(.failure(let failure)):
                 running[identifier] = nil
-                radio.end(pairing, forgetting: false) { reply.give(.failure(.pairingFailed(failure))) }
+                // At the time-out, the adapter cancels the pairing or gives up the connection.
+                let isLate = failure.mayBeTimeout && MonotonicClock.now >= deadline
+                let error: BluetoothError = isLate ? .timedOut : .pairingFailed(failure)
+                radio.end(pairing, forgetting: false) { reply.give(.failure(error)) }
             }
         }
         pairing.onLoss = { [weak self] _ in
@@ -72,6 +76,8 @@ final class PairingCore {
     }
 
     /// Starts a pairable mode, and returns the identifier for `cancel`; throws `unavailable` if there is no adapter.
+    ///
+    /// The adapter closes an earlier pairable mode without an event, so its caller receives `cancelled` here.
     func accept(
         _ offer: PairableOptions,
         _ user: PairingUser,
@@ -79,6 +85,7 @@ final class PairingCore {
         _ reply: Reply<Bond>
     ) throws(BluetoothError) -> UInt64 {
         let window = try check().makePairableMode(offer)
+        endPairableModes(.cancelled)
         let identifier = add(.window(window, reply))
         window.onNews = { [weak self] news in
             guard let self else { return }
@@ -120,11 +127,13 @@ final class PairingCore {
     }
 
     /// Ends the pairable modes of a lost adapter.
-    func adapterLost() {
+    func adapterLost() { endPairableModes(radio.absence) }
+
+    private func endPairableModes(_ error: BluetoothError) {
         for (identifier, one) in running {
             guard case .window(_, let reply) = one else { continue }
             running[identifier] = nil
-            reply.give(.failure(radio.absence))
+            reply.give(.failure(error))
         }
     }
 
@@ -145,4 +154,14 @@ final class PairingCore {
     }
 
     private func keep(_ bond: Bond) { use((bonds ?? []) + [bond]) }
+}
+
+extension ManagedPairing.Failure {
+    /// True if an adapter may report this failure for a pairing that has timed out.
+    fileprivate var mayBeTimeout: Bool {
+        switch self {
+        case .cancelled, .notReached: true
+        default: false
+        }
+    }
 }

@@ -59,10 +59,11 @@ public enum PairingUser: Sendable {
 extension Central {
     /// Pairs with an advertising device that is ready to pair, and returns the bond.
     ///
-    /// The application must store the bond. The adapter uses the bond until the adapter is closed; pass the bond to
-    /// `BluetoothAdapter.use` when you open an adapter again. A bond with less than the `required` security or with a
-    /// key shorter than 16 bytes is not accepted. Throws `pairingFailed`, `unavailable` or `cancelled`, after removing
-    /// all traces of the pairing. Disconnect a connected device before pairing.
+    /// The application must store the bond. This adapter uses the bond as long as the object exists; pass the bond to
+    /// `BluetoothAdapter.use` in a later run. A bond with less than the `required` security or with a key shorter than
+    /// 16 bytes is not accepted. Throws `timedOut` if the pairing has not succeeded within the time-out, which begins
+    /// when the radio is free; otherwise `pairingFailed`, `unavailable` or `cancelled`. A failed pairing leaves no keys.
+    /// Disconnect a connected device before pairing.
     public func pair(
         with device: DeviceAddress,
         _ user: PairingUser = .none,
@@ -98,7 +99,8 @@ extension BluetoothAdapter {
     /// Accepts a pairing request from one central, and returns the bond, like `Central.pair`.
     ///
     /// This host is the peripheral. Throws `timedOut` if no central has paired within the time-out; a central whose
-    /// pairing fails may retry.
+    /// pairing fails may retry. Throws `pairingFailed` if the kernel does not allow pairing, `unavailable` if the
+    /// adapter is lost, and `cancelled` if the task is cancelled or another call of this method replaces this one.
     public func acceptPairing(
         _ user: PairingUser = .none,
         requiring required: GATTLinkSecurity.Level = .encrypted,

@@ -176,6 +176,11 @@ struct PublicPairingTests {
             await #expect(throws: BluetoothError.timedOut) {
                 try await pair.server.adapter.acceptPairing(timeout: .milliseconds(10))
             }
+            // Nobody has this address.
+            let absent = DeviceAddress(BluetoothAddress(rawValue: 0xC0FF_EE00_0003), .public)
+            await #expect(throws: BluetoothError.timedOut) {
+                try await pair.central.pair(with: absent, timeout: .milliseconds(50))
+            }
             let asked = Numbers()
             let task = Task {
                 try await pair.central.pair(
