@@ -45,5 +45,9 @@
 @_exported public import struct BluetoothPackets.AttributeHandleRange
 @_exported public import struct BluetoothPackets.BluetoothAddress
 @_exported public import struct BluetoothPackets.BluetoothUUID
+@_exported public import struct BluetoothPackets.ControllerIndex
 @_exported public import struct BluetoothPackets.DeviceAddress
 @_exported public import struct BluetoothPackets.LocalName
+@_exported public import struct BluetoothPackets.ManagementOpcode
+@_exported public import struct BluetoothPackets.ManagementStatus
+@_exported public import struct BluetoothPackets.ScanParameters

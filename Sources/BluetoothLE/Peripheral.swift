@@ -39,8 +39,8 @@ public actor Peripheral {
 
     /// The last known signal strength of the device in dBm.
     ///
-    /// Each access requests a new value from the controller. Nil if there is no connection, and before the controller's
-    /// first response.
+    /// An access requests a new value from the controller if the last request is at least 3 s old. Nil if there is no
+    /// connection, and before the controller's first response.
     public var rssi: Int8? { core.rssi }
 
     /// Number of packets received in this connection that were dropped before they were read.
@@ -129,7 +129,8 @@ public actor Peripheral {
         _ = try await run { (client, now) throws(GATTError) in try client.write(value, to: handle, now: now) }
     }
 
-    /// Writes at most MTU − 3 bytes without a confirmation; throws `queueFull` while too many writes are queued.
+    /// Writes at most MTU − 3 bytes without a confirmation; throws `procedure(.queueFull)` while too many writes
+    /// are queued.
     public func writeWithoutResponse(_ value: [UInt8], to handle: AttributeHandle) throws(BluetoothError) {
         try core.perform { (client, now) throws(GATTError) in
             try client.writeWithoutResponse(value, to: handle, now: now)
@@ -141,9 +142,12 @@ public actor Peripheral {
         _ = try await run { (client, now) throws(GATTError) in try client.writeLong(value, to: handle, now: now) }
     }
 
+    /// Value to write, and the handle of its attribute.
+    public typealias HandleValue = ATTPDU.HandleValue
+
     /// Writes several values as one reliable write: verifies the device's echo of each value, and writes either all
     /// values or none (CB-11).
-    public func writeReliably(_ values: [ATTPDU.HandleValue]) async throws(BluetoothError) {
+    public func writeReliably(_ values: [HandleValue]) async throws(BluetoothError) {
         _ = try await run { (client, now) throws(GATTError) in try client.writeReliably(values, now: now) }
     }
 
@@ -178,8 +182,8 @@ public actor Peripheral {
 
     /// Writes at most 512 bytes to the characteristic with a UUID (CB-11).
     ///
-    /// A confirmed write is preferred if the characteristic supports it; a value longer than one PDU is sent as
-    /// prepared writes.
+    /// A confirmed write is preferred if the characteristic supports it; a value longer than one PDU is then sent as
+    /// prepared writes. An unconfirmed write has at most MTU − 3 bytes.
     public func write(
         _ value: [UInt8],
         to uuid: BluetoothUUID,
@@ -220,8 +224,8 @@ public actor Peripheral {
     ///
     /// Without a `kind`, notifications are preferred to indications. Values of either kind are delivered, even from a
     /// characteristic without a client configuration descriptor (D-36). At most `capacity` values are buffered; on
-    /// overflow the newest is discarded and counted. The subscription ends when its sequence is released, or by
-    /// `unsubscribe`.
+    /// overflow the newest is discarded and counted. The subscription ends when its sequence is released, by
+    /// `unsubscribe`, or with an error if it cannot be renewed in a later connection.
     public func subscribe(
         to characteristic: GATTCharacteristic,
         kind: GATTSubscriptionKind? = nil,
@@ -246,7 +250,8 @@ public actor Peripheral {
     /// Subscribes like `subscribe(to:kind:capacity:)`, with a function that receives each value without a copy.
     ///
     /// `sink` is called on the adapter's thread before the next packet is read, so it must return quickly. The calls
-    /// continue until `unsubscribe`.
+    /// continue until `unsubscribe`, or until the subscription cannot be renewed in a later connection, which is not
+    /// reported.
     public func subscribe(
         to characteristic: GATTCharacteristic,
         kind: GATTSubscriptionKind? = nil,
