@@ -64,16 +64,16 @@ public struct BoundedSequence<Element: Sendable>: AsyncSequence, Sendable {
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate var base: AsyncThrowingStream<Element, any Error>.AsyncIterator
 
-        /// Returns the next element; nil at the end.
+        /// Returns the next element; nil at the end, and when the task is cancelled.
         ///
-        /// Throws the source's error, or `cancelled`.
+        /// Throws the source's error.
         public mutating func next() async throws(BluetoothError) -> Element? {
             try await next(isolation: nil)
         }
 
-        /// Returns the next element; nil at the end.
+        /// Returns the next element; nil at the end, and when the task is cancelled.
         ///
-        /// Throws the source's error, or `cancelled`.
+        /// Throws the source's error.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(BluetoothError) -> Element? {
             do {
                 return try await base.next(isolation: actor)

@@ -27,8 +27,9 @@ public actor Central {
     /// Throws `unavailable` if there is no adapter.
     ///
     /// Each device is reported when it is first heard and when its data changes; with `duplicates`, every advertisement
-    /// is reported. The scan pauses while a connection is being made; afterwards every device is reported as new. At
-    /// most `capacity` reports are buffered; on overflow the oldest is discarded and counted.
+    /// is reported. The scan pauses while a connection is being made or a device is being paired; devices that it has
+    /// reported before are not reported as new afterwards. At most `capacity` reports are buffered; on overflow the
+    /// oldest is discarded and counted.
     public func scan(
         _ filter: ScanFilter = ScanFilter(),
         duplicates: Bool = false,
@@ -60,7 +61,7 @@ public actor Central {
     ///
     /// Before the method returns, the link is secured to the `required` level with the keys of a bond, the MTU is
     /// exchanged, and the subscriptions of earlier connections are renewed. Throws `notSecured` for a device without
-    /// such a bond.
+    /// such a bond. Joins an existing connection or an attempt in progress.
     @discardableResult
     public func connect(
         to device: DeviceAddress,
@@ -87,7 +88,8 @@ public actor Central {
         Peripheral(device, adapter)
     }
 
-    /// The devices to which a connection was made or attempted since the adapter was opened, sorted by address (CB-14).
+    /// The devices to which a connection was attempted and those used through a `Peripheral`, since the adapter object
+    /// was created, sorted by address (CB-14).
     public var knownDevices: [DeviceAddress] {
         core.peripherals.keys.sorted { $0.address < $1.address }
     }

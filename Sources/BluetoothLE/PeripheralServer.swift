@@ -118,7 +118,8 @@ public actor PeripheralServer {
     /// (CB-22).
     ///
     /// Data that does not fit into the 31 bytes of the advertisement is placed in the scan response. Throws
-    /// `advertisementTooLong`, with the sizes, if the data does not fit there either.
+    /// `advertisementTooLong`, with the sizes, if the data does not fit there either. Also throws `serverExists`,
+    /// `advertisingFailed`, `unavailable` and `cancelled`.
     public func advertise(
         _ content: AdvertisementLayout.Content,
         isConnectable: Bool = true,

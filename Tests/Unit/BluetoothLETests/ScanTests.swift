@@ -85,6 +85,25 @@ import Testing
         withExtendedLifetime(reports) {}
     }
 
+    @Test("A device that was reported before a connection is not new after it")
+    func knownAfterConnecting() async throws {
+        let adapter = try await BluetoothAdapter.fake(Script.play)
+        let central = Central(adapter)
+        let reports = try await central.scan()
+        try await adapter.fake { $0.scanners[0].hear(0xF0F1_F2F3_F4F6, Self.data) }
+        try await central.connect(to: Script.device)
+        #expect(try await adapter.until { $0.scanners.last?.isScanning == true })
+        try await adapter.fake { adapter in
+            adapter.scanners.last?.hear(0xF0F1_F2F3_F4F6, Self.data)
+            adapter.scanners.last?.hear(0xF0F1_F2F3_F4F7, Self.data)
+        }
+        var iterator = reports.makeAsyncIterator()
+        for device: UInt64 in [0xF0F1_F2F3_F4F6, 0xF0F1_F2F3_F4F7] {
+            let report = try await iterator.next()
+            #expect(report?.change == .appeared && report?.device.address.address.rawValue == device)
+        }
+    }
+
     @Test("A scan that fails ends with the reason")
     func failure() async throws {
         let adapter = try await BluetoothAdapter.fake()
