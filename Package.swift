@@ -199,7 +199,7 @@ let package = Package(
                 "Setup", "Daemon", "Control", "Rehearsal", "Link", "Configuration", "Devices", "BeaconServer", "Typing",
                 "Beacons", "Texts", "Measuring", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets",
                 "VirtualAdapters",
-                "Keystrokes", "LinuxIO", "Cryptography",
+                "HIDReports", "Keystrokes", "LinuxIO", "Cryptography",
                 argumentParser, systemPackage,
             ],
             swiftSettings: swiftSettings,

@@ -10,6 +10,9 @@ public struct HIDReport: Sendable, Equatable {
     /// Length in bits, padding included, without the id byte.
     public var bits: Int
 
+    /// True if a field that is not constant has a usage of page 07.
+    public var hasKeys: Bool { fields.contains(where: \.isKeyboardField) }
+
     /// Length in bytes, without the id byte.
     public var bytes: Int { (bits + 7) / 8 }
 }

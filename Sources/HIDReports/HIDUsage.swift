@@ -18,6 +18,9 @@ public struct HIDUsage: RawRepresentable, Hashable, Comparable, Sendable {
 
     public var id: UInt16 { UInt16(truncatingIfNeeded: rawValue) }
 
+    /// Id in hexadecimal, and the name of the usage if it is known, such as `E1 Left Shift`.
+    public var name: String { HIDNames.usage(self) }
+
     public static func < (left: HIDUsage, right: HIDUsage) -> Bool { left.rawValue < right.rawValue }
 
     /// Usage page of keyboards and keypads.

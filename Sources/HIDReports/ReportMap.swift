@@ -39,7 +39,5 @@ public struct ReportMap: Sendable, Equatable {
     public var isNumbered: Bool { reports.contains { $0.kind == .input && $0.id != 0 } }
 
     /// True if an input field that is not constant has a usage of page 07.
-    public var hasKeyboardInput: Bool {
-        reports.contains { $0.kind == .input && $0.fields.contains(where: \.isKeyboardField) }
-    }
+    public var hasKeyboardInput: Bool { reports.contains { $0.kind == .input && $0.hasKeys } }
 }

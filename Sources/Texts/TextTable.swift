@@ -54,7 +54,8 @@ package struct TextTable: Sendable {
         CommandFaultText.self, RemedyText.self, ReasonText.self, LogText.self, SetupText.self, SetupFaultText.self,
         HookText.self, AccountText.self, DemoText.self, DemoScriptText.self, AllowanceText.self, BondText.self,
         BondFaultText.self, BeaconText.self, BeaconFaultText.self, BeaconRemedyText.self, BeaconServerText.self,
-        ManagedText.self, BeaconServerFaultText.self, ContactResult.self,
+        ManagedText.self, BeaconServerFaultText.self, ContactResult.self, HIDText.self, HIDOutcomeText.self,
+        HIDFaultText.self, ReportMapText.self,
     ])
 }
 

@@ -158,7 +158,10 @@ struct BlewedgeCommand: ParsableCommand {
                     ConfigCommand.self, TableCommand.self, CompletionsCommand.self, ManualCommand.self,
                 ]
             ),
-            CommandGroup(name: "Testing", subcommands: [SimulateCommand.self, CaptureCommand.self, BenchCommand.self]),
+            CommandGroup(
+                name: "Testing",
+                subcommands: [SimulateCommand.self, CaptureCommand.self, HIDCommand.self, BenchCommand.self]
+            ),
         ]
     )
 

@@ -158,6 +158,7 @@ struct CommandLineTests {
             ["gatt", "X", "subscribe", "2A00", "--count", "0"],
             ["gatt", "X", "subscribe", "2A00", "--seconds", "0"], ["gatt", "X", "read", "2A00", "--seconds", "1"],
             ["capture"], ["capture", "a", "b"],
+            ["hid", "try"], ["hid", "nonsense"], ["hid", "try", "0507", "--nonsense"],
             ["use"], ["use", ""], ["use", "X", "Y"], ["use", "X", "--address-type", "random"],
             ["use", "F0:F1:F2:F3:F4:F5", "--address-type", "static"], ["use", "X", "--security", "high"],
             ["run", "--security", "0"], ["forget", "X"], ["status", "X"],

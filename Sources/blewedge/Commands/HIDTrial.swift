@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothPackets
+import Configuration
+import HIDReports
+import Keystrokes
+import Texts
+
+/// Input reports that are decoded one after another for `blewedge hid try`.
+struct HIDTrial {
+    /// Input report with its meaning.
+    struct Reading {
+        var bytes: [UInt8]
+        var reading: ReportReading
+        var held: [HIDUsage]
+        var outcome: ReportOutcome
+        var text: [UInt8]
+    }
+
+    private let isNumbered: Bool
+    private var reader: ReportReader
+    private var decoder: KeyDecoder
+
+    init(_ map: ReportMap, _ layout: BuiltInLayout) {
+        isNumbered = map.isNumbered
+        reader = ReportReader(map)
+        var settings = KeyDecoder.Settings()
+        settings.layout = layout
+        decoder = KeyDecoder(settings)
+    }
+
+    /// Decodes a report, of which the first byte is the id if the map has ids.
+    mutating func read(_ bytes: [UInt8]) throws(CommandFailure) -> Reading {
+        guard let id = isNumbered ? bytes.first : 0 else { throw CommandFailure(.usage, HIDFaultText.reportWithoutID) }
+        let reading = reader.read(isNumbered ? Array(bytes.dropFirst()) : bytes, id: id)
+        var text: [UInt8] = []
+        let outcome = decoder.decode(reading, into: &text)
+        let held = reader.held.usages.map { HIDUsage(page: HIDUsage.keyboardPage, id: $0) }
+        return Reading(bytes: bytes, reading: reading, held: held, outcome: outcome, text: text)
+    }
+
+    static func line(_ report: HIDReport) -> String {
+        let text: HIDText =
+            switch report.kind {
+            case .input: report.hasKeys ? .inputKeys : .input
+            case .output: .output
+            case .feature: .feature
+            }
+        return text.text(.current, "\(report.id)", "\(report.bytes)")
+    }
+
+    /// Returns the items of a map, its reports, and the input reports as one object.
+    static func object(_ tree: ReportMapTree, _ map: ReportMap, _ readings: [Reading]) -> JSONObject {
+        var object = JSONObject()
+        object.add(
+            "items",
+            tree.lines.map { line in
+                var item = JSONObject()
+                item.add("offset", line.offset)
+                item.add("depth", line.depth)
+                item.add("text", line.text)
+                return item
+            }
+        )
+        object.add(
+            "reports",
+            map.reports.map { report in
+                var item = JSONObject()
+                item.add("kind", "\(report.kind)")
+                item.add("id", report.id)
+                item.add("bits", report.bits)
+                item.add("keys", report.kind == .input && report.hasKeys)
+                return item
+            }
+        )
+        object.add("readings", readings.map(\.object))
+        return object
+    }
+}
+
+extension HIDTrial.Reading {
+    var line: String {
+        let language = Language.current
+        let bytes = Hexadecimal.text(bytes)
+        var meaning =
+            text.isEmpty
+            ? HIDOutcomeText(outcome).text(language)
+            : HIDText.typed.text(language, JSONObject.quoted(String(decoding: text, as: UTF8.self)))
+        switch reading.length {
+        case .asDeclared: break
+        case .shorter: meaning = HIDText.shorter.text(language, meaning)
+        case .longer: meaning = HIDText.longer.text(language, meaning)
+        }
+        guard !held.isEmpty else { return HIDText.noneHeld.text(language, bytes, meaning) }
+        return HIDText.held.text(language, bytes, held.map(\.name).joined(separator: ", "), meaning)
+    }
+
+    var object: JSONObject {
+        var object = JSONObject()
+        object.add("report", Hexadecimal.text(bytes))
+        object.add("outcome", "\(outcome)")
+        object.add("length", "\(reading.length)")
+        object.add("held", held.map { Hexadecimal.text(UInt64($0.id), digits: 2) })
+        object.add("text", String(decoding: text, as: UTF8.self))
+        return object
+    }
+}
+
+extension HIDOutcomeText {
+    fileprivate init(_ outcome: ReportOutcome) {
+        self =
+            switch outcome {
+            case .unchanged: .unchanged
+            case .modifier: .modifier
+            case .release: .release
+            case .ambiguous: .ambiguous
+            case .unknownUsage: .unknownUsage
+            case .shortcut: .shortcut
+            case .pending: .pending
+            case .incompleteAltCode: .incompleteAltCode
+            case .typed: .typed
+            case .rollOver: .rollOver
+            case .noKeys: .noKeys
+            case .unknownReport: .unknownReport
+            }
+    }
+}
+
+extension CommandFailure {
+    /// Creates the failure for a report map that is refused.
+    init(_ error: ReportMapError) {
+        self.init(.inputOutput, HIDFaultText.refused, "\(error.offset)", error.reason.message)
+    }
+}
+
+extension ReportMapError.Reason {
+    fileprivate var message: Message {
+        switch self {
+        case .empty: ReportMapText.empty.message()
+        case .tooLong: ReportMapText.tooLong.message("\(ReportMap.mostBytes)")
+        case .truncatedItem: ReportMapText.truncatedItem.message()
+        case .longItem: ReportMapText.longItem.message()
+        case .unknownGlobalItem(let tag):
+            ReportMapText.unknownGlobalItem.message(Hexadecimal.text(UInt64(tag), digits: 1))
+        case .pushOverflow: ReportMapText.pushOverflow.message("\(ReportMap.mostPushes)")
+        case .popWithoutPush: ReportMapText.popWithoutPush.message()
+        case .reportSize(let size): ReportMapText.reportSize.message("\(size)", "\(ReportMap.mostBitsInSlot)")
+        case .reportCount(let count): ReportMapText.reportCount.message("\(count)", "\(ReportMap.mostSlots)")
+        case .reportID(let id): ReportMapText.reportID.message("\(id)")
+        case .endWithoutCollection: ReportMapText.endWithoutCollection.message()
+        case .nestedDelimiter: ReportMapText.nestedDelimiter.message()
+        case .closeWithoutDelimiter: ReportMapText.closeWithoutDelimiter.message()
+        case .tooManyUsages: ReportMapText.tooManyUsages.message("\(ReportMap.mostUsages)")
+        case .logicalRange(let minimum, let maximum): ReportMapText.logicalRange.message("\(minimum)", "\(maximum)")
+        case .reportTooLong(let bits): ReportMapText.reportTooLong.message("\(bits)", "\(ReportMap.mostBitsInReport)")
+        case .openCollection: ReportMapText.openCollection.message()
+        case .openDelimiter: ReportMapText.openDelimiter.message()
+        }
+    }
+}
