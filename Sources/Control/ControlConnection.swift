@@ -120,7 +120,7 @@ final class ControlConnection {
             return
         }
         var event = event
-        if missed > 0 { event.add("missed", missed) }
+        if missed > 0 { event.add(ControlEvent.missedName, missed) }
         missed = 0
         send(event.line)
     }

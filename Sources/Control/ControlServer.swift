@@ -79,6 +79,7 @@ package final class ControlServer {
 
     /// Sends the event to every client that follows events.
     package func publish(_ event: JSONObject) {
+        assert(ControlEvent.lists(event))
         noteChange()
         for connection in connections.values { connection.publish(event) }
     }

@@ -20,7 +20,7 @@ extension JSONObject {
 
 extension JSONValue {
     /// Copy of the value without the translatable forms of messages, at every depth.
-    var withoutForms: JSONValue {
+    package var withoutForms: JSONValue {
         switch self {
         case .object(let members):
             .object(members.filter { $0.name != JSONObject.formsName }.map { ($0.name, $0.value.withoutForms) })

@@ -272,8 +272,7 @@ package final class Daemon {
     }
 
     private func publish(_ report: ReceivedMeter.Report) {
-        var object = JSONObject()
-        object.add("event", "received")
+        var object = JSONObject(event: .received)
         object.add("notifications", report.values)
         object.add("bytes", report.bytes)
         server?.publish(object)
@@ -293,8 +292,7 @@ package final class Daemon {
     }
 
     private var gateEvent: JSONObject {
-        var object = JSONObject()
-        object.add("event", "gate")
+        var object = JSONObject(event: .gate)
         object.add("open", gate.isOpen)
         object.add("paused", gate.isPaused)
         object.add("reason", gate.reason?.cause)

@@ -77,7 +77,7 @@ final class DaemonBeacons {
             if error != .adapterGone { onNote?(Reason(CommandFailure(error))) }
         }
         service.onChange = { [unowned self] in noteAvailability() }
-        advertiser.onChange = { [unowned self] in onEvent?(advertiserObject(named: "advertising")) }
+        advertiser.onChange = { [unowned self] in onEvent?(advertiserObject(.advertising)) }
         service.change { monitor in
             if let managed = options.managed?() { monitor.setManaged(managed) }
             for group in settings.watched { _ = monitor.watch(group, settings.options) }
@@ -139,8 +139,7 @@ final class DaemonBeacons {
             )
         case .clear: reply(clear())
         case .contact(let region, let result):
-            var object = JSONObject()
-            object.add("event", "contact")
+            var object = JSONObject(event: .contact)
             object.add("region", "\(region)")
             object.add("name", service.monitor.catalogue.name(of: region))
             object.add("result", result.rawValue)
@@ -192,9 +191,8 @@ final class DaemonBeacons {
         return object
     }
 
-    private func advertiserObject(named event: String? = nil) -> JSONObject {
-        var object = JSONObject()
-        object.add("event", event)
+    private func advertiserObject(_ event: ControlEvent? = nil) -> JSONObject {
+        var object = event.map { JSONObject(event: $0) } ?? JSONObject()
         object.add("advertising", advertiser.state.rawValue)
         object.add("advertised", advertiser.frame.map { "\($0.identity)" })
         object.add("format", advertiser.frame?.format.rawValue)
@@ -326,8 +324,7 @@ final class DaemonBeacons {
     }
 
     private var availabilityEvent: JSONObject {
-        var object = JSONObject()
-        object.add("event", "beaconAvailability")
+        var object = JSONObject(event: .beaconAvailability)
         object.add(membersOf: availability.members)
         object.addForms(availability.forms)
         return object

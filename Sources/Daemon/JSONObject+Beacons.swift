@@ -35,10 +35,9 @@ extension JSONObject {
     }
 
     package init(_ event: BeaconMonitor.Event, in monitor: BeaconMonitor) {
-        self.init()
         switch event {
         case .region(let notice):
-            add("event", "region")
+            self.init(event: .region)
             add("change", notice.change.rawValue)
             add("region", "\(notice.region)")
             add("name", monitor.catalogue.name(of: notice.region))
@@ -46,11 +45,12 @@ extension JSONObject {
             add("beacon", "\(notice.beacon)")
             add("keyCode", monitor.catalogue.keyCode(of: notice.beacon))
         case .switched(let beacon, let isOn, let regions):
-            add("event", "watching")
+            self.init(event: .watching)
             add("on", isOn)
             add("regions", regions)
             add("switcher", "\(beacon)")
         case .ranged(let region, let beacons):
+            self.init()
             add("event", "beacons")
             add("region", "\(region)")
             add("beacons", beacons.map { JSONObject($0, in: monitor) })

@@ -183,20 +183,20 @@ extension Session.State {
 extension KeyboardService.Event {
     /// Returns the event in the form sent to clients; nil for an event that ends the program.
     package func object(_ choice: DeviceSelector?) -> JSONObject? {
-        var object = JSONObject()
+        var object: JSONObject
         switch self {
         case .keyboard(let node):
-            object.add("event", "keyboard")
+            object = JSONObject(event: .keyboard)
             object.add("node", node)
         case .state(let state, let device, let reason):
-            object.add("event", "state")
+            object = JSONObject(event: .state)
             object.add("state", state.rawValue)
             object.add("device", choice.map { "\($0)" })
             object.add(device)
             object.add("reason", reason?.cause)
             object.add("remedy", reason?.remedy)
         case .keyboardGone(let reason):
-            object.add("event", "keyboardGone")
+            object = JSONObject(event: .keyboardGone)
             object.add("reason", reason.cause)
             object.add("remedy", reason.remedy)
         case .keyboardFailed: return nil

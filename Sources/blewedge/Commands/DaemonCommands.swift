@@ -127,16 +127,19 @@ struct EventsCommand: ParsableCommand {
         commandName: "events",
         abstract: "Print the daemon's events as they occur, as one JSON object per line.",
         discussion: """
-            The command prints the current state, and then each change of state, each connection and disconnection, \
-            and the number of received bytes. Received data is never printed. If the program that reads the output is \
-            too slow, lines are skipped, and the next line contains the number of skipped lines in "missed". When the \
-            daemon ends, the command exits with status 69.
+            The command prints the current state, and then an event for each change of state, for example when the \
+            device is connected or disconnected, and the number of received bytes. Received data is never printed. If \
+            the program that reads the output is too slow, lines are skipped, and the next line contains the number of \
+            skipped lines in "\(ControlEvent.missedName)". When the daemon ends, the command exits with status 69.
 
             The event "region" reports that a region was entered or left, or that the machine is inside a region. The \
             event "watching" reports that a switcher beacon started or stopped the watching of regions. The event \
             "advertising" reports whether this machine acts as a beacon. The event "beaconAvailability" reports that \
             beacons can be received, or the cause (starting, no-adapter, off, forbidden, unsupported or failed) and \
             the fix. The event "beaconAvailability" is omitted if no region is known.
+
+            EVENTS AND MEMBERS:
+            \(ControlEvent.listing)
 
             EXAMPLES:
               blewedge events

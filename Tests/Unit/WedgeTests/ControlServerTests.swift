@@ -198,7 +198,7 @@ struct ControlServerTests {
         #expect(try bench.run(until: { followers.allSatisfy { $0.lineCount == 102 } }))
         for follower in followers {
             #expect(follower.lines[0] == #"{"ok":true,"version":1}"#)
-            #expect(follower.values.dropFirst().map { $0["number"]?.integer } == (0...100).map { $0 })
+            #expect(follower.values.dropFirst().map { $0["notifications"]?.integer } == (0...100).map { $0 })
         }
         #expect(other.lineCount == 1)
         #expect(bench.handler.requests == [.status])
@@ -232,7 +232,7 @@ struct ControlServerTests {
         #expect(events.count < total)
         var next: Int64 = 1
         for event in events {
-            let number = try #require(event["number"]?.integer)
+            let number = try #require(event["notifications"]?.integer)
             #expect(number - next == event["missed"]?.integer ?? 0)
             next = number + 1
         }
@@ -241,8 +241,8 @@ struct ControlServerTests {
 
     static func event(_ number: Int) -> JSONObject {
         var event = JSONObject()
-        event.add("event", "state")
-        event.add("number", number)
+        event.add("event", "received")
+        event.add("notifications", number)
         return event
     }
 }
