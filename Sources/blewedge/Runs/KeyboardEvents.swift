@@ -105,6 +105,8 @@ final class KeyboardEvents {
         object.add("addressType", notice.device.map { "\($0.type)" })
         if notice.occasion == .received {
             object.add("notifications", notice.count)
+            object.add("bytes", notice.length)
+            // Former name of `bytes`, for existing programs.
             object.add("length", notice.length)
         }
         object.add("reason", notice.reason)
