@@ -234,9 +234,9 @@ enum BeaconTables {
 }
 
 extension DaemonOptions {
-    /// Prints an answer: unchanged for programs, or as lines for people.
+    /// Prints an answer: as JSON for programs, or as lines for people.
     func print(_ answer: JSONValue, _ lines: (JSONValue) -> [String]) throws {
-        let text = json ? answer.text + "\n" : lines(answer).map { $0 + "\n" }.joined()
+        let text = json ? answer.withoutForms.text + "\n" : lines(answer).map { $0 + "\n" }.joined()
         try StandardStream.output.write(text)
     }
 

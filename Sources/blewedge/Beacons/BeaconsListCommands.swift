@@ -84,7 +84,9 @@ struct BeaconsRegionsCommand: ParsableCommand {
         let selected = regions.filter { region in
             wanted.allSatisfy { name, word in word == nil || region[name]?.string == word }
         }
-        return .object([("regions", .array(selected)), ("update", answer["update"] ?? .null)])
+        // Before the first update, there is no result.
+        let result = answer["update"].map { [("update", $0)] } ?? []
+        return .object([("regions", .array(selected))] + result)
     }
 }
 

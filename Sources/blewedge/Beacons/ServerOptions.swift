@@ -73,14 +73,22 @@ struct ServerOptions: ParsableArguments {
         _ output: ServerOutput? = nil,
         _ run: (ServerRun) throws -> Void
     ) throws {
-        let configured =
-            files == nil
-            ? try reporting(Configuration.read(_:mustExist:), DaemonPaths.current().configurationFile, false).beacons
-            : nil
-        var settings = try settings(configured ?? BeaconConfiguration())
+        let output = output ?? ServerOutput(isJSON: json)
+        let configured: BeaconConfiguration?
+        var settings: ServerSettings
+        do throws(CommandFailure) {
+            configured =
+                files == nil
+                ? try reporting(Configuration.read(_:mustExist:), DaemonPaths.current().configurationFile, false)
+                    .beacons
+                : nil
+            settings = try self.settings(configured ?? BeaconConfiguration())
+        } catch {
+            try output.tell(error)
+            throw error
+        }
         settings.updateInterval = hours ?? configured?.updateInterval ?? settings.updateInterval
         settings.isTestMode = isTestMode || configured?.isTest == true
-        let output = output ?? ServerOutput(isJSON: json)
         do {
             let files = try files ?? .current()
             settings.agreement = try AgreementStore(files.agreement).read()
@@ -89,7 +97,9 @@ struct ServerOptions: ParsableArguments {
             try output.tell(fault)
             throw CommandFailure(fault)
         } catch let failure as ServerFile.Failure {
-            throw CommandFailure(failure)
+            let failure = CommandFailure(failure)
+            try output.tell(failure)
+            throw failure
         }
     }
 }
@@ -128,6 +138,16 @@ struct ServerOutput {
         var object = JSONObject()
         object.add("ok", false)
         object.add(membersOf: Self.members(of: fault))
+        try tell(object)
+    }
+
+    /// Prints for programs that the command failed before the server was contacted.
+    func tell(_ failure: CommandFailure) throws {
+        guard isJSON else { return }
+        var object = JSONObject()
+        object.add("ok", false)
+        object.add("cause", failure.cause)
+        object.add("remedy", failure.remedy)
         try tell(object)
     }
 

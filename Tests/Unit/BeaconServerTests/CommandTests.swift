@@ -150,6 +150,26 @@ struct ServerCommandTests {
         #expect(try nobody.object()["error"]?.integer == 2005)
     }
 
+    @Test("A command without a server prints the failure for programs, too")
+    func noServer() throws {
+        let missing = Printed()
+        let failure = perform(try ServerOptions.parse(["--json"]), missing) { try $0.fetch(.whole) }
+        #expect(failure?.status == .configuration)
+        let object = try missing.object()
+        #expect(object["ok"]?.bool == false && object["error"] == nil)
+        #expect(object["cause"]?.string == failure?.cause.english)
+        #expect(object["remedy"]?.string == failure?.remedy?.english && object["remedy"] != nil)
+        let text = Printed()
+        #expect(perform(try ServerOptions.parse([]), text) { try $0.fetch(.whole) } == failure)
+        #expect(text.data.isEmpty && text.notes.isEmpty)
+        // A file that cannot be read is reported likewise.
+        try FileSystem.makeDirectory(files.regions.removingLastComponent(), mode: 0o700)
+        try FileSystem.replace(files.regions, with: Array("{".utf8), mode: 0o600)
+        let broken = Printed()
+        let unreadable = perform(try options("fine", "--json"), broken) { try $0.fetch(.whole) }
+        #expect(try broken.object()["cause"]?.string == unreadable?.cause.english && unreadable != nil)
+    }
+
     @Test("SW-11: test-log requires test mode")
     func testLog() throws {
         let region = try #require(ServerRegion(badge + "/12"))
