@@ -77,6 +77,12 @@ package final class TrafficCapture {
         for record in selection.follow(index) { write(record) }
     }
 
+    /// Records the name of the controller that this library's host stack uses.
+    package func announce(_ name: String, _ index: ControllerIndex = ControllerIndex(rawValue: 0)) {
+        ownIndex = index
+        write(BtsnoopRecord(naming: name, index: index, time: WallClock.microseconds))
+    }
+
     /// Records a packet of this library's host stack.
     ///
     /// Its first byte is the H4 indicator; a packet with an unknown indicator is ignored.

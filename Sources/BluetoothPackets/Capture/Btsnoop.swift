@@ -118,6 +118,28 @@ public struct BtsnoopRecord: Equatable, Sendable {
     }
 }
 
+extension BtsnoopRecord {
+    /// Length of the packet that announces a controller, in bytes: its type, bus, address and name.
+    private static let newIndexByteCount = 16
+    /// Number of bytes before the name in this packet.
+    private static let nameOffset = 8
+
+    /// Creates a record that announces a controller by its name, of which eight bytes are stored.
+    package init(naming name: String, index: ControllerIndex, time: Int64) {
+        let name = Array(name.utf8.prefix(Self.newIndexByteCount &- Self.nameOffset))
+        let padding = [UInt8](repeating: 0, count: Self.newIndexByteCount &- Self.nameOffset &- name.count)
+        let payload = [UInt8](repeating: 0, count: Self.nameOffset) + name + padding
+        self.init(opcode: .newIndex, index: index, time: time, payload: payload)
+    }
+
+    /// The controller's name; nil if the record does not announce a controller, or contains no name.
+    package var controllerName: String? {
+        guard opcode == .newIndex, payload.count >= Self.newIndexByteCount else { return nil }
+        let name = payload[Self.nameOffset..<Self.newIndexByteCount].prefix { $0 != 0 }
+        return name.isEmpty ? nil : String(decoding: name, as: UTF8.self)
+    }
+}
+
 /// Incremental parser of a btsnoop file.
 ///
 /// It buffers only the bytes after the last complete record.
@@ -218,6 +240,8 @@ public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
+    /// Name and address of a controller (HCI_MON_NEW_INDEX).
+    public static let newIndex = MonitorOpcode(rawValue: 0)
     /// HCI command (HCI_MON_COMMAND_PKT).
     public static let command = MonitorOpcode(rawValue: 2)
     /// HCI event (HCI_MON_EVENT_PKT).

@@ -51,13 +51,16 @@ struct CaptureCommand: ParsableCommand {
         }
         var reader = BtsnoopReader()
         var trace = ATTTrace()
+        var names: [ControllerIndex: String] = [:]
         var piece = [UInt8](repeating: 0, count: Self.pieceSize)
         do {
             while case .done(let count) = try descriptor.read(into: &piece), count > 0 {
                 reader.append(piece.prefix(count))
                 var lines = ""
                 while let record = try reader.next() {
-                    if let packet = trace.handle(record) { lines += line(packet) + "\n" }
+                    if let name = record.controllerName { names[record.index] = LocalName.printable(name) }
+                    guard let packet = trace.handle(record) else { continue }
+                    lines += line(packet, names[packet.index] ?? "hci\(packet.index.rawValue)") + "\n"
                 }
                 try StandardStream.output.write(lines)
             }
@@ -68,10 +71,9 @@ struct CaptureCommand: ParsableCommand {
         if trace.malformed > 0 { Console.note(LogText.packetsLeftOut.message("\(trace.malformed)")) }
     }
 
-    private func line(_ packet: ATTTrace.Packet) -> String {
+    private func line(_ packet: ATTTrace.Packet, _ adapter: String) -> String {
         let opcode = ATTOpcode(rawValue: packet.pdu.first ?? 0)
         let decoded = try? ATTPDU(packet.pdu.span)
-        let adapter = "hci\(packet.index.rawValue)"
         guard json else {
             let isSent = packet.direction == .sent
             let connection = "0x" + Hexadecimal.text(UInt64(packet.connection), digits: 4)
@@ -129,9 +131,13 @@ struct CaptureOptions: ParsableArguments {
             let traffic = try TrafficCapture(to: capture, on: loop)
             // Listen only to the kernel's packets, because this program's own host passes its packets to the capture
             // itself.
-            if case .kernel(let selector)? = transport {
+            switch transport {
+            case .kernel(let selector):
                 try traffic.listen()
                 if case .index(let index) = selector { traffic.follow(index) }
+            case .userChannel(let index): traffic.announce("hci\(index.rawValue)", index)
+            case .h4: traffic.announce("h4:")
+            case .memory, nil: traffic.announce("memory:")
             }
             traffic.onFailure = { failure in
                 note(LogText.captureStopped.message(CommandFailure(failure).cause))

@@ -52,6 +52,21 @@ struct TrafficCaptureTests {
         }
     }
 
+    @Test("A capture of an own host names its controller, by at most eight bytes")
+    func announced() throws {
+        try withPath { path in
+            let capture = try TrafficCapture(to: path, on: try EventLoop())
+            let notification = Self.notification
+            capture.announce("a long name", ControllerIndex(rawValue: 2))
+            capture.record(.received, notification.span)
+            capture.finish()
+            let found = try records(path)
+            #expect(found.map(\.opcode) == [.newIndex, .aclReceived])
+            #expect(found.map(\.index) == [ControllerIndex(rawValue: 2), ControllerIndex(rawValue: 2)])
+            #expect(found.map(\.controllerName) == ["a long n", nil])
+        }
+    }
+
     @Test("What was recorded reaches the file within a second, without further packets")
     func flushed() throws {
         try withPath { path in

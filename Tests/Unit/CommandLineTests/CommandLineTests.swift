@@ -321,6 +321,24 @@ struct CommandLineTests {
         for path in [home("none"), home("text"), home.path] { #expect(try run(["capture", path]).status == 74) }
     }
 
+    @Test("JSON about beacons has neither the forms of translated texts nor members without a value")
+    func beaconMembers() throws {
+        let home = try TestDirectory()
+        func members(_ words: [String], _ status: Int32) throws -> [String] {
+            let outcome = try RunningProgram(["beacons"] + words + ["--json"], environment: home.environment).end()
+            #expect(outcome.status == status, "\(outcome)")
+            guard case .object(let members) = try JSONValue(Array(outcome.output.utf8)) else { return [] }
+            return members.map(\.name)
+        }
+        #expect(try members(["regions", "--type", "owned"], 0) == ["regions"])
+        #expect(try members(["designate", "A17C"], 64) == ["answer", "note", "remedy", "designated"])
+        #expect(
+            try members(["validate", "4A1C0D9E-5B8F-4E57-9B7E-1C2D3E4F5A6B", "1", "2"], 78) == [
+                "ok", "cause", "remedy",
+            ]
+        )
+    }
+
     @Test("The demo's capture holds its notifications, from the first subscription to the last barcode")
     func demoCapture() throws {
         let home = try TestDirectory()
@@ -329,6 +347,8 @@ struct CommandLineTests {
         let packets = try run(["capture", path]).output.split(separator: "\n")
         #expect(packets.first?.contains("Exchange MTU Request") == true)
         #expect(packets.count { $0.contains("< Handle Value Notification") } == 3)
+        #expect(packets.allSatisfy { $0.contains(" memory: 0x") })
+        #expect(try run(["capture", path, "--json"]).output.contains(#""adapter":"memory:""#))
     }
 
     @Test("Help and the version go to standard output, with exit status 0", arguments: ["--help", "--version", "help"])
