@@ -191,6 +191,9 @@ extension Configuration {
         return lines
     }
 
+    /// Explanations and examples of the tables whose names the user chooses, as comments of a configuration file.
+    package static let tableExamples = [outputExample, actionExample, profileExample]
+
     private static let outputExample = """
         # Outputs in addition to those of to, each in a table of its own. slow-reader, gated and raw can be set for each; their
         # defaults are the settings above. A slow or closed output does not delay the others.

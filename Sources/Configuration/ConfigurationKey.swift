@@ -14,7 +14,9 @@ package struct ConfigurationKey: Sendable {
     package let name: String
     package let summary: String
     /// Example value for a key without a default; otherwise empty.
-    let example: String
+    package let example: String
+    /// Default value as TOML; nil if the key has no default.
+    package var defaultText: String? { text(Configuration()) }
     let set: @Sendable (inout Configuration, TOMLValue) throws(UnfitValue) -> Void
     let text: @Sendable (Configuration) -> String?
 

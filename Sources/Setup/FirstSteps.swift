@@ -18,15 +18,19 @@ package enum FirstSteps {
     static let setup = "sudo blewedge setup"
 }
 
-/// A help file for people who use a shell: the manual page, or the completions for a shell.
+/// A help file for people who use a shell: a manual page, or the completions for a shell.
 package struct HelpFile: Hashable, Sendable {
     package enum Reader: String, CaseIterable, Sendable {
-        case man, bash, zsh, fish
+        case man, configurationPage, bash, zsh, fish
+
+        /// Name of the program that reads the file.
+        package var program: String { self == .configurationPage ? Self.man.rawValue : rawValue }
 
         /// Path where the reader looks for files that the administrator has installed.
         package var path: String {
             switch self {
             case .man: "/usr/local/share/man/man1/blewedge.1"
+            case .configurationPage: "/usr/local/share/man/man5/blewedge.toml.5"
             case .bash: "/usr/local/share/bash-completion/completions/blewedge"
             case .zsh: "/usr/local/share/zsh/site-functions/_blewedge"
             case .fish: "/usr/local/share/fish/vendor_completions.d/blewedge.fish"
@@ -34,7 +38,6 @@ package struct HelpFile: Hashable, Sendable {
         }
     }
 
-    /// Program that reads the file; its raw value is the name of the program.
     package let reader: Reader
     package let text: String
 

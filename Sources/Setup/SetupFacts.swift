@@ -55,7 +55,7 @@ package struct SetupFacts: Equatable, Sendable {
         "modprobe", "useradd", "adduser", "addgroup",
     ]
     /// Names of all programs to look for: those in `names`, and those that read the manual page and the completions.
-    package static let allNames = names + HelpFile.Reader.allCases.map(\.rawValue)
+    package static let allNames = names + HelpFile.Reader.allCases.map(\.program)
     package static let directories = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"]
 
     /// Maximum size of the program file that is copied, in bytes; a static build has about 10 MB.

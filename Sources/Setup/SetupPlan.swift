@@ -174,7 +174,7 @@ package enum SetupPlan {
     /// installed.
     static func help(_ facts: SetupFacts) -> [SetupStep] {
         guard !facts.isPackaged else { return [] }
-        return facts.help.filter { facts.programs[$0.reader.rawValue] != nil && facts.files[$0.reader.path] != $0.text }
+        return facts.help.filter { facts.programs[$0.reader.program] != nil && facts.files[$0.reader.path] != $0.text }
             .map { .write(path: $0.reader.path, text: $0.text, isNew: facts.files[$0.reader.path] == nil) }
     }
 

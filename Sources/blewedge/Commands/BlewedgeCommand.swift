@@ -94,7 +94,7 @@ struct BlewedgeCommand: ParsableCommand {
             blewedge never sends received data over a network, and logs received data only if an option requests this.
 
             FILES:
-              /etc/blewedge/blewedge.toml  Settings; see `config show --commented`.
+              /etc/blewedge/blewedge.toml  Settings; see blewedge.toml(5).
               /etc/blewedge/snippets.json  Saved texts for `blewedge snippet`.
               /var/lib/blewedge/selection  Selected device.
               /var/lib/blewedge/bonds      Keys of paired devices.

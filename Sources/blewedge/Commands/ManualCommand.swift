@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import Configuration
 import Daemon
 import LinuxIO
 import Setup
@@ -9,17 +10,39 @@ import Texts
 struct ManualCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "manual",
-        abstract: "Print the manual page.",
+        abstract: "Print a manual page.",
         discussion: """
-            The manual page contains the help text of every command.
+            The page blewedge(1) contains the help text of every command. The page blewedge.toml(5) describes all \
+            settings.
 
             EXAMPLES:
               blewedge manual | man -l -
+              blewedge manual blewedge.toml | man -l -
               blewedge manual > /usr/local/share/man/man1/blewedge.1
             """
     )
 
-    func run() throws { try StandardStream.output.write(try Self.page()) }
+    enum Page: String, ExpressibleByArgument, CaseIterable {
+        case commands = "blewedge"
+        case configuration = "blewedge.toml"
+    }
+
+    @Argument(
+        help: ArgumentHelp(
+            "Page to print (default: blewedge).",
+            valueName: Page.allCases.map(\.rawValue).joined(separator: "|")
+        )
+    )
+    var page: Page?
+
+    func run() throws {
+        let text =
+            switch page ?? .commands {
+            case .commands: try Self.page()
+            case .configuration: ManualText.configurationPage(version: BlewedgeCommand.programVersion)
+            }
+        try StandardStream.output.write(text)
+    }
 
     static func page() throws(CommandFailure) -> String {
         do {
@@ -71,18 +94,95 @@ struct ManualText {
             text.macro("SH", [title])
             if title == "EXAMPLES" { text.prose(section.lines) } else { text.entries(section.lines) }
         }
-        text.macro("SH", ["SEE ALSO"])
-        for (index, other) in others.enumerated() {
-            text.macro("BR", [other.name, "(\(other.section))" + (index == others.count - 1 ? "" : ",")])
-        }
+        text.seeAlso(others)
         return text.lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Returns the manual page of the configuration file, which is generated from the table of its keys.
+    static func configurationPage(version: String) -> String {
+        var text = ManualText(common: [])
+        text.macro("TH", ["BLEWEDGE.TOML", "5", "", "blewedge \(version)", "File Formats"])
+        text.macro("SH", ["NAME"])
+        text.text("blewedge.toml - configuration of blewedge")
+        text.macro("SH", ["SYNOPSIS"])
+        text.text("/etc/blewedge/blewedge.toml")
+        text.macro("PP", [])
+        text.text("~/.config/blewedge/blewedge.toml")
+        text.macro("SH", ["DESCRIPTION"])
+        text.prose(
+            """
+            The file contains the settings of blewedge, in TOML. Users other than root have a file of their own. Every \
+            key and the file itself are optional. Options of a command take precedence over the file.
+
+            `blewedge config check` finds mistakes in the file. A running daemon applies a changed file after \
+            `blewedge reload`. `blewedge config show --commented` prints all settings as a file with comments.
+
+            The value of a key is shown with its default. A key without a default is shown with an example. A time is \
+            a text with the unit ms or s, such as "50ms". Keys of a table are written below a line with the table's \
+            name in square brackets, and keys of no table before the first of these lines.
+            """.split(separator: "\n", omittingEmptySubsequences: false)
+        )
+        text.macro("SH", ["KEYS OF NO TABLE"])
+        var section = ""
+        for key in ConfigurationKey.all {
+            if key.section != section {
+                if section.isEmpty { text.macro("SH", ["TABLES"]) }
+                section = key.section
+                text.macro("SS", ["[\(section)]"])
+            }
+            text.macro("TP", [])
+            text.macro("B", [key.name + (key.defaultText.map { " = \($0)" } ?? "")])
+            text.text(key.summary)
+            guard key.defaultText == nil else { continue }
+            text.macro("br", [])
+            text.text("Example: \(key.name) = \(key.example)")
+        }
+        text.macro("SH", ["TABLES WITH NAMES"])
+        for (index, example) in Configuration.tableExamples.enumerated() {
+            if index > 0 { text.macro("PP", []) }
+            text.commentedExample(example)
+        }
+        text.macro("SH", ["FILES"])
+        text.entries([
+            "  /etc/blewedge/blewedge.toml          Settings of the service, and of commands that root runs.",
+            "  ~/.config/blewedge/blewedge.toml     Settings of another user.",
+            "  /usr/share/doc/blewedge/examples     Complete examples, in the Debian package.",
+        ])
+        text.macro("SH", ["EXAMPLES"])
+        text.prose([
+            "Type barcodes with a German keyboard layout, and only barcodes of at least 8 bytes:", "",
+            "  layout = \"de\"", "  ", "  [scan-mode]", "  on = true", "  min-length = 8",
+        ])
+        text.seeAlso([("blewedge", 1), ("xkeyboard-config", 7)])
+        return text.lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Appends a text of comment lines: sentences up to an empty comment, and then an example.
+    private mutating func commentedExample(_ example: String) {
+        let lines = example.split(separator: "\n")
+        let sentences = lines.prefix { $0 != "#" }
+        for sentence in sentences { text(String(sentence.dropFirst().drop { $0 == " " })) }
+        macro("PP", [])
+        macro("EX", [])
+        for line in lines.dropFirst(sentences.count + 1) {
+            self.lines.append("  " + Self.plain(String(line.dropFirst())))
+        }
+        macro("EE", [])
+    }
+
+    private mutating func seeAlso(_ pages: [(name: String, section: Int)]) {
+        macro("SH", ["SEE ALSO"])
+        for (index, page) in pages.enumerated() {
+            macro("BR", [page.name, "(\(page.section))" + (index == pages.count - 1 ? "" : ",")])
+        }
     }
 
     /// Titles in the program's description that become sections of the page, in this order.
     private static let titles = ["FILES", "ENVIRONMENT", "EXIT STATUS", "EXAMPLES"]
 
     private static let others: [(name: String, section: Int)] = [
-        ("btmon", 1), ("journalctl", 1), ("systemctl", 1), ("xkeyboard-config", 7), ("rfkill", 8), ("udevadm", 8),
+        ("btmon", 1), ("journalctl", 1), ("systemctl", 1), ("blewedge.toml", 5), ("xkeyboard-config", 7), ("rfkill", 8),
+        ("udevadm", 8),
     ]
 
     /// Returns the options that many commands have with the same description.

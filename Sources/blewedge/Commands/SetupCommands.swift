@@ -81,7 +81,7 @@ struct SetupCommand: ParsableCommand {
             user `blewedge` may create virtual keyboards, and members of the group may query the service. If needed, \
             the command loads kernel modules, now and at each boot, and unblocks the radio.
 
-            The command also installs the manual page, and completion scripts for the installed shells. In files such \
+            The command also installs the manual pages, and completion scripts for the installed shells. In files such \
             as /etc/inittab, the command only adds lines. The command prints each step, and does not replace files \
             that already exist or that belong to a package. The installed files come from the directory udev/ of the \
             source code.
@@ -122,7 +122,10 @@ struct SetupCommand: ParsableCommand {
     }
 
     static func help() throws(CommandFailure) -> [HelpFile] {
-        [HelpFile(.man, try ManualCommand.page())]
+        [
+            HelpFile(.man, try ManualCommand.page()),
+            HelpFile(.configurationPage, ManualText.configurationPage(version: BlewedgeCommand.programVersion)),
+        ]
             + CompletionsCommand.Shell.allCases.map { HelpFile($0.reader, CompletionsCommand.script(for: $0)) }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import Configuration
 import Keystrokes
 import Testing
 import Texts
@@ -59,14 +60,37 @@ struct ManualTests {
         #expect(page.count("\n.B \"\\-\\-json\"\n") > 40)
     }
 
-    @Test("man shows the page without a warning, in 80 columns")
-    func warnings() throws {
+    @Test("The page of the configuration has every key with its default or an example, and every table")
+    func configuration() {
+        let page = ManualText.configurationPage(version: "1")
+        let plain = page.replacing("\\-", with: "-").replacing("\\e", with: "\\").replacing("\\&", with: "")
+        #expect(page.hasPrefix(".TH \"BLEWEDGE.TOML\" \"5\""))
+        for key in ConfigurationKey.all {
+            if !key.section.isEmpty { #expect(plain.contains("\n.SS \"[\(key.section)]\"\n"), "\(key.path)") }
+            #expect(plain.contains("\n\(key.summary)\n"), "\(key.path)")
+            let value = key.defaultText.map { $0.replacing("\"", with: "\"\"") }
+            let line = value.map { ".B \"\(key.name) = \($0)\"" } ?? "Example: \(key.name) = \(key.example)"
+            #expect(plain.contains("\n\(line)\n"), "\(line)")
+        }
+        for table in ["[outputs.log]", "[beacons.actions.badge]", "[[profiles.scale.handshake]]"] {
+            #expect(plain.contains("\n  \(table)\n"), "\(table)")
+        }
+    }
+
+    @Test("Each of the two pages names the other one")
+    func otherPages() throws {
+        #expect(try ManualCommand.page().contains("\n.BR \"blewedge.toml\" \"(5),\"\n"))
+        #expect(ManualText.configurationPage(version: "1").contains("\n.BR \"blewedge\" \"(1),\"\n"))
+    }
+
+    @Test("man shows the pages without a warning, in 80 columns", arguments: ManualCommand.Page.allCases)
+    func warnings(page: ManualCommand.Page) throws {
         let shown = try RunningProgram(
-            ["manual"],
+            ["manual", page.rawValue],
             environment: ["PATH=/usr/bin:/bin", "HOME=/nonexistent", "LC_ALL=C.UTF-8", "MANWIDTH=80"],
             prelude: """
                 command -v man >/dev/null && command -v groff >/dev/null || exit 69
-                "$0" manual | man --warnings=w -l - 2>&1 >/dev/null; exit
+                "$0" manual \(page.rawValue) | man --warnings=w -l - 2>&1 >/dev/null; exit
                 """
         ).end()
         guard shown.status != 69 else { return }

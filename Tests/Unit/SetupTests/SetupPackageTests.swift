@@ -16,7 +16,7 @@ struct SetupPackageTests {
     private static func machine(_ readers: [HelpFile.Reader] = HelpFile.Reader.allCases) -> SetupFacts {
         var facts = readyMachine()
         facts.help = help
-        for reader in readers { facts.programs[reader.rawValue] = "/usr/bin/\(reader)" }
+        for reader in readers { facts.programs[reader.program] = "/usr/bin/\(reader)" }
         return facts
     }
 
@@ -37,6 +37,7 @@ struct SetupPackageTests {
         #expect(
             lines(SetupPlan.installing(Self.machine())) == [
                 "write /usr/local/share/man/man1/blewedge.1",
+                "write /usr/local/share/man/man5/blewedge.toml.5",
                 "write /usr/local/share/bash-completion/completions/blewedge",
                 "write /usr/local/share/zsh/site-functions/_blewedge",
                 "write /usr/local/share/fish/vendor_completions.d/blewedge.fish",
@@ -66,7 +67,7 @@ struct SetupPackageTests {
         var facts = Self.machine([])
         for file in Self.help { facts.files[file.reader.path] = file.text }
         let help = Self.help.map { "rm \($0.reader.path)" }
-        #expect(lines(SetupPlan.removing(facts)).suffix(4) == help)
+        #expect(lines(SetupPlan.removing(facts)).suffix(5) == help)
         for file in ServiceFile.all { facts.files[file.path] = nil }
         #expect(lines(SetupPlan.removing(facts)) == help)
     }
