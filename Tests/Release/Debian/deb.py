@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a Debian package of blewedge is made of, and its version."""
 
+import functools
 import gzip
 import hashlib
 import os
@@ -8,6 +9,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import tempfile
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -174,8 +176,30 @@ def control(made, program, processor, size):
     return "\n".join(lines) + "\n"
 
 
+@functools.cache
+def manual(texts):
+    """Returns the HTML of the manual, by path in the site. It is built once per process, with the pages that the program `texts`
+    generates."""
+    with tempfile.TemporaryDirectory(prefix="blewedge-manual.") as folder:
+        command = [ROOT / ".manual/build", "--program", texts, "--to", folder]
+        environment = os.environ | {"SOURCE_DATE_EPOCH": str(epoch())}
+        done = subprocess.run([str(word) for word in command], env=environment, capture_output=True, text=True)
+        if done.returncode:
+            raise Refused(f"the manual cannot be built:\n{done.stdout}{done.stderr}")
+        site = pathlib.Path(folder) / "site"
+        return {str(path.relative_to(site)): path.read_bytes() for path in sorted(site.rglob("*")) if path.is_file()}
+
+
+def examples(texts):
+    """Returns the example configurations: those that the manual shows, and one with all settings as comments."""
+    found = {path.name: path.read_bytes() for path in sorted((ROOT / ".manual/examples").glob("*.toml"))}
+    environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent", "BLEWEDGE_LANG": "en"}
+    command = [str(texts), "config", "show", "--commented"]
+    return found | {"blewedge.toml": subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE).stdout}
+
+
 def contents(program, texts):
-    """Returns the files of a package by path, as (bytes, mode). `texts` is a program that runs here and prints its manual page
+    """Returns the files of a package by path, as (bytes, mode). `texts` is a program that runs here and prints its manual pages
     and completions."""
     document = "/usr/share/doc/blewedge"
     # The completions are sourced by a shell, not executed.
@@ -186,11 +210,17 @@ def contents(program, texts):
     found = {
         "/usr/bin/blewedge": (pathlib.Path(program).read_bytes(), 0o755),
         "/usr/share/man/man1/blewedge.1.gz": (packed(output(texts, "manual") + "\n"), 0o644),
+        "/usr/share/man/man5/blewedge.toml.5.gz": (packed(output(texts, "manual", "blewedge.toml") + "\n"), 0o644),
+        "/usr/share/doc-base/blewedge.manual": ((HERE / "doc-base").read_bytes(), 0o644),
         "/usr/share/bash-completion/completions/blewedge": (bash.removeprefix("#!/bin/bash\n").encode(), 0o644),
         "/usr/share/zsh/vendor-completions/_blewedge": (f"{output(texts, 'completions', 'zsh')}\n".encode(), 0o644),
         "/usr/share/fish/vendor_completions.d/blewedge.fish": (f"{output(texts, 'completions', 'fish')}\n".encode(), 0o644),
         f"{document}/copyright": ("".join(line for line in copyright_lines if not line.startswith("#")).encode(), 0o644),
     }
+    for name, data in manual(texts).items():
+        found[f"{document}/html/{name}"] = (data, 0o644)
+    for name, data in examples(texts).items():
+        found[f"{document}/examples/{name}"] = (data, 0o644)
     words = "# The subject of an old commit.\n"
     words += "blewedge: spelling-error-in-changelog Debians Debian's [usr/share/doc/blewedge/changelog.gz]\n"
     if not depends(program):
