@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import html.parser
+import json
 import pathlib
 import urllib.parse
 
@@ -49,4 +50,15 @@ def faults(site: pathlib.Path) -> list[str]:
                 found.append(f"{name} links to {link}, which is no file")
             elif parts.fragment and target in pages and urllib.parse.unquote(parts.fragment) not in pages[target].targets:
                 found.append(f"{name} links to {link}, which has no such place")
+    return found + reference_faults(site)
+
+
+def reference_faults(site: pathlib.Path) -> list[str]:
+    """Returns the links of the library's reference to pages that the manual does not have. DocC has checked all others."""
+    found = []
+    for path in sorted((site / "library-reference/data").rglob("*.json")):
+        for reference in json.loads(path.read_text()).get("references", {}).values():
+            address = reference.get("url", "")
+            if reference.get("type") == "link" and address.startswith("/") and not (site / address.lstrip("/")).is_file():
+                found.append(f"{path.relative_to(site)} links to {address}, which is no file")
     return found
