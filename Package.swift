@@ -320,7 +320,7 @@ let package = Package(
             "CommandLineTests",
             [
                 "TestSupport", "FirmwareSupport", "RadioMeasuring", "blewedge", "Setup", "Daemon", "Control", "Link",
-                "Configuration", "Devices", "BeaconServer",
+                "Configuration", "Devices", "Beacons", "BeaconServer",
                 "Typing", "Texts", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets",
                 "VirtualAdapters", "Keystrokes", "LinuxIO", systemPackage,
             ]

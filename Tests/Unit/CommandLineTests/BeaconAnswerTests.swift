@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import Control
+import Beacons
 import Daemon
 import Devices
 import TestSupport
@@ -35,9 +35,11 @@ struct BeaconAnswerTests {
             )
             let outcome = try program.end()
             let answer = try JSONValue(Array(outcome.output.utf8))
-            let note = try #require(answer.message("note"), "\(outcome)")
+            let number = try #require(answer["answer"]?.integer, "\(outcome)")
+            let note = try #require(DesignatedBeacons.Answer(rawValue: Int(number))).message
+            #expect(answer["note"]?.string == note.english, "\(words)")
             #expect(!note.text(.japanese).isEmpty && note.text(.japanese) != note.english, "\(words)")
-            return [answer["answer"]?.integer, Int64(outcome.status)]
+            return [number, Int64(outcome.status)]
         }
         let region = ["--region", Self.badges]
         #expect(try ask("A", region[0], region[1]) == [-1, 69])
