@@ -23,13 +23,13 @@ struct HIDTryCommand: ParsableCommand {
             command accepts the maps that Linux accepts. It prints the items of the map, each after its position in \
             bytes, and then the reports. It reads the given reports one after another, and prints the keys that are \
             held after each one, and the text that a scanner with this layout means. No adapter is needed, and \
-            nothing is typed. If the map is refused, the command prints the items before the refused one, and exits \
+            nothing is typed. If the map is refused, the command prints the items up to the refused one, and exits \
             with status 74.
 
             EXAMPLES:
               blewedge hid try 05010906A1010507190029652501750195668102C0
               blewedge hid try scanner.hex 0200040000000000 0000000000000000
-              blewedge hid try /sys/bus/hid/devices/0005:*/report_descriptor
+              blewedge hid try /sys/bus/hid/devices/0005:045E:0921.0001/report_descriptor
               blewedge hid try scanner.hex 02001E --device-layout jp --json
             """
     )

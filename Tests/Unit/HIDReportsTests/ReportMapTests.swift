@@ -111,7 +111,7 @@ struct ReportMapTests {
     @Test("Usages are ordered by page, then by id")
     func usages() {
         let usage = HIDUsage(page: 0x8C, id: 0xFE)
-        #expect(usage.rawValue == 0x8C_00FE && usage.page == 0x8C && usage.id == 0xFE)
+        #expect(usage.rawValue == 0x8C_00FE && !(usage < usage) && usage.page == 0x8C && usage.id == 0xFE)
         #expect(
             HIDUsage(page: 7, id: 0xFFFF) < HIDUsage(page: 8, id: 0)
                 && HIDUsage(page: 7, id: 1) < HIDUsage(page: 7, id: 2)

@@ -83,6 +83,24 @@ struct ReportMapTreeTests {
         #expect(lines == ["Usage Page (\(page))", "Usage (\(usage))"])
     }
 
+    @Test(
+        "Usages with a name, by page",
+        arguments: [
+            (0x01, [1, 2, 4, 5, 6, 7, 0x30, 0x31, 0x32, 0x38, 0x48, 0x80, 0x81, 0x82, 0x83]),
+            (0x07, Array(1...0x73) + Array(0x87...0x98) + Array(0xE0...0xE7)),
+            (0x08, [1, 2, 3, 4, 5]),
+            (0x0C, [0x01, 0x30, 0xB5, 0xB6, 0xB7, 0xCD, 0xE2, 0xE9, 0xEA, 0x238]),
+            (0x84, [0x04, 0x24, 0x30, 0x44, 0x65, 0x66]), (0x85, [0x04, 0x24, 0x30, 0x44, 0x65, 0x66]),
+            (0x8C, [1, 2, 3, 4, 5, 0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF]), (0x09, []),
+        ] as [(UInt16, [UInt16])]
+    )
+    func namedUsages(page: UInt16, ids: [UInt16]) {
+        let named = (0...0x300 as ClosedRange<UInt16>).filter {
+            HIDUsage(page: page, id: $0).name.utf8.firstIndex(of: UInt8(ascii: " ")) != nil
+        }
+        #expect(named == ids)
+    }
+
     @Test("Numbers have the sign that Linux gives them")
     func numbers() throws {
         #expect(
