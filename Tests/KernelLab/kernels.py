@@ -50,7 +50,7 @@ WANTED = [
     # The emulator uses AF_ALG for its cryptography; pairing in the kernel needs a random generator and ECDH.
     "aes_generic", "ecb", "cbc", "cmac", "hmac", "sha256_generic", "sha512_generic", "ctr",
     "jitterentropy_rng", "drbg", "ecdh_generic", "algif_hash", "algif_skcipher",
-    "bluetooth", "hci_vhci", "uinput", "evdev", "uhid",
+    "bluetooth", "hci_vhci", "uinput", "evdev", "uhid", "hid_generic",
 ]  # fmt: skip
 
 
@@ -102,8 +102,9 @@ def get(name: str, cache: Path, target: Target = LAB) -> Kernel:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with (cache / "kernels" / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # two workers of the lab may need the same kernel
-        # Download again if the cached kernel has another origin, or if an older lab did not record it.
-        if not ((folder / "origin").exists() and (folder / "origin").read_text() == f"{origin}\n"):
+        # Download again if the cached kernel has another origin or other modules, or if an older lab did not record them.
+        record = f"{origin} {' '.join(target.wanted)}\n"
+        if not ((folder / "origin").exists() and (folder / "origin").read_text() == record):
             scratch = cache / "kernels" / f"{name}.new"
             shutil.rmtree(scratch, ignore_errors=True)
             scratch.mkdir()
@@ -113,7 +114,7 @@ def get(name: str, cache: Path, target: Target = LAB) -> Kernel:
             release = _unpack(packages, target, scratch)
             (scratch / "release").write_text(release + "\n")
             (scratch / "package").write_text(told + remark + "\n")
-            (scratch / "origin").write_text(f"{origin}\n")
+            (scratch / "origin").write_text(record)
             shutil.rmtree(folder, ignore_errors=True)
             scratch.rename(folder)
     release, package = ((folder / file).read_text().strip() for file in ("release", "package"))

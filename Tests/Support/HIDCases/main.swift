@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Cases for the comparison of our parser of report descriptors with Linux's (Tests/KernelLab/scenarios/hid_judge.py),
+// and our verdicts.
+//
+//   hidcases all                  each descriptor of Tests/Vectors/hid-real-maps.txt
+//   hidcases mutants SEED N       N mutants of them
+//   hidcases keyboards N          those with keyboard input, and N random reports for each
+//   hidcases keys SEED M N        M mutants of those with keyboard input, and N random reports for each
+//   hidcases ... --control NAME   with one of our rules broken: signed-maximum, early-page, no-stack, roll-over
+//
+// Prints lines:
+//
+//   map NAME HEX                  a descriptor
+//   ours accepted | ours refused REASON
+//   report HEX [short]            an input report of the last descriptor, with its id first if it has one; after one that
+//                                 is shorter than declared, the next is the same, padded with zeros
+//   keys USAGE...                 the usages of page 07 that are held after it, sorted, hexadecimal
+
+import Glibc
+import HIDReports
+import TestSupport
+
+func fail(_ text: String) -> Never {
+    let line = Array("hidcases: \(text)\n".utf8)
+    _ = write(2, line, line.count)
+    exit(64)
+}
+
+func hex(_ bytes: [UInt8]) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+}
+
+/// Prints one case; `reports` is the number of reports if the descriptor has keyboard input.
+func judge(_ name: String, _ bytes: [UInt8], reports: Int, seed: UInt64, _ control: Control?) {
+    print("map \(name) \(hex(bytes))")
+    let map: ReportMap
+    do throws(ReportMapError) {
+        map = try ReportMap(control?.changed(bytes) ?? bytes)
+        print("ours accepted")
+    } catch {
+        print("ours refused at \(error.offset): \(error.reason)")
+        return
+    }
+    guard map.hasKeyboardInput else { return }
+    var maker = ReportMaker(map, seed: seed)
+    var reader = ReportReader(map)
+    var padded: [UInt8]?
+    for _ in 0..<reports {
+        let report = padded ?? maker.next()
+        padded = nil
+        let payload = Array(report.dropFirst(map.isNumbered ? 1 : 0))
+        var mark = ""
+        if let id = map.isNumbered ? report.first : 0 {
+            let layout = map.reports.first { $0.kind == .input && $0.id == id }
+            if let layout, payload.count < layout.bytes {
+                mark = " short"
+                padded = report + [UInt8](repeating: 0, count: layout.bytes - payload.count)
+            }
+            _ = reader.read(control?.changed(payload, of: layout) ?? payload, id: id)
+        }
+        print("report \(hex(report))\(mark)")
+        print((["keys"] + reader.held.usages.sorted().map { String($0, radix: 16) }).joined(separator: " "))
+    }
+}
+
+var arguments = Array(CommandLine.arguments.dropFirst())
+var control: Control?
+if let place = arguments.firstIndex(of: "--control") {
+    guard place + 1 < arguments.count, let known = Control(rawValue: arguments[place + 1]) else {
+        fail("--control: one of \(Control.allCases.map(\.rawValue).joined(separator: ", "))")
+    }
+    control = known
+    arguments.removeSubrange(place...(place + 1))
+}
+do {
+    let maps = try VectorFile.lines("hid-real-maps.txt").map { line -> (name: String, bytes: [UInt8]) in
+        let words = line.text.split(separator: " ")
+        return (String(words[0]), words.count > 2 ? VectorFile.bytes(words[2]) ?? [] : [])
+    }
+    let keyboards = maps.filter { (try? ReportMap($0.bytes))?.hasKeyboardInput == true }
+    let numbers = arguments.dropFirst().compactMap { Int($0) }
+    switch (arguments.first, numbers.count) {
+    case ("all", 0):
+        for map in maps { judge(map.name, map.bytes, reports: 0, seed: 0, control) }
+    case ("keyboards", 1):
+        for (index, map) in keyboards.enumerated() {
+            judge(map.name, map.bytes, reports: numbers[0], seed: UInt64(index), control)
+        }
+    case ("mutants", 2), ("keys", 3):
+        let isKeys = arguments[0] == "keys"
+        let originals = (isKeys ? keyboards : maps).filter { !$0.bytes.isEmpty }
+        let seed = UInt64(truncatingIfNeeded: numbers[0])
+        var mutator = MapMutator(maps: originals.map(\.bytes), seed: seed &* 2 + (isKeys ? 1 : 0))
+        for number in 0..<numbers[1] {
+            let (origin, bytes) = mutator.next()
+            let name = "\(originals[origin].name)/\(seed)/\(number)"
+            judge(name, bytes, reports: isKeys ? numbers[2] : 0, seed: seed << 32 + UInt64(number), control)
+        }
+    default: fail("all | mutants SEED N | keyboards N | keys SEED M N, and --control NAME")
+    }
+} catch {
+    fail("\(error)")
+}
