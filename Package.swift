@@ -269,6 +269,13 @@ let package = Package(
             path: "Tests/Support/ConformanceRunner",
             swiftSettings: testSettings
         ),
+        // Cases for the comparison of HIDReports with Linux in the kernel lab, and our verdicts.
+        .executableTarget(
+            name: "hidcases",
+            dependencies: ["HIDReports", "TestSupport"],
+            path: "Tests/Support/HIDCases",
+            swiftSettings: testSettings
+        ),
         // The daemon path through days of virtual time, and the program that runs it.
         .target(
             name: "SoakSupport",

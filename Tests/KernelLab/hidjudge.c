@@ -59,7 +59,6 @@ struct sample { // PERF_SAMPLE_RAW of an event of a probe
     union {
         struct { // hidinput_hid_event()
             uint32_t usage;
-            int32_t value;
             uint8_t type; // EV_KEY if hid-input maps the usage to a key
         } __attribute__((packed)) usage;
         struct { // input_event()
@@ -141,14 +140,14 @@ static int open_probe(const char *name, const char *arguments, const char *filte
 
 static void open_probes(void) {
     if (access(TRACING "kprobe_events", F_OK) != 0 && mount("tracefs", TRACING, "tracefs", 0, NULL) < 0) die("tracefs");
-    int usages = open_probe("usage", "hidinput_hid_event usage=+0(%dx):x32 value=%cx:s32 type=+16(%dx):u8", NULL);
+    int usages = open_probe("usage", "hidinput_hid_event usage=+0(%dx):x32 type=+16(%dx):u8", NULL);
     int keys = open_probe("key", "input_event type=%si:u32 value=%cx:s32", "type == 1");
     ring = mmap(NULL, (size_t)(PAGES + 1) * (size_t)getpagesize(), PROT_READ | PROT_WRITE, MAP_SHARED, usages, 0);
     if (ring == MAP_FAILED || ioctl(keys, PERF_EVENT_IOC_SET_OUTPUT, usages) < 0) die("ring of the probes");
 }
 
-/// Reads the samples of a report. For a usage mapped to a key, the state is the value that hid-input reports for the
-/// key: it limits values, and reports only changes.
+/// Reads the samples of a report. The state of a usage is the value that hid-input reports for its key: it limits
+/// values, reports only changes, and ignores constant fields.
 static void take_samples(void) {
     uint64_t head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE);
     const uint8_t *bytes = (const uint8_t *)ring + ring->data_offset;
@@ -160,8 +159,8 @@ static void take_samples(void) {
         if (sample.header.type != PERF_RECORD_SAMPLE) errno = EOVERFLOW, die("ring of the probes");
         if (sample.event == usage_event) {
             uint32_t usage = sample.usage.usage;
-            key = usage >= FIRST_USAGE && usage <= LAST_USAGE ? &held[usage - FIRST_USAGE] : NULL;
-            if (key && sample.usage.type != EV_KEY) *key = sample.usage.value != 0, key = NULL;
+            bool is_key = usage >= FIRST_USAGE && usage <= LAST_USAGE && sample.usage.type == EV_KEY;
+            key = is_key ? &held[usage - FIRST_USAGE] : NULL;
         } else if (sample.event == key_event && key && sample.key.value != 2) { // 2: autorepeat
             *key = sample.key.value != 0;
         }

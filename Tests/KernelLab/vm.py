@@ -18,7 +18,7 @@ from pathlib import Path
 from kernels import Kernel
 
 HERE = Path(__file__).resolve().parent
-TOOLS = ["agent", "askers", "relay", "evread", "hcimon", "keybits", "keys", "minimal", "queue", "rawscan", "screen", "terminal"]
+TOOLS = ["agent", "askers", "relay", "evread", "hcimon", "hidjudge", "keybits", "keys", "minimal", "queue", "rawscan", "screen", "terminal"]
 
 LIBRARIES = ["bdaddr"]
 

@@ -106,4 +106,5 @@ from scenarios import (  # noqa: E402, F401, I001
     keyless,
     hostile,
     beacons,
+    hid_judge,
 )

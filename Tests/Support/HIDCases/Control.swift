@@ -25,9 +25,9 @@ enum Control: String, CaseIterable {
             case (.signedMaximum, 0x14):
                 isMinimumNegative = (data.last ?? 0) >= 0x80
                 result += item
-            case (.signedMaximum, 0x24) where size == 1 && data.last == 0xFF && !isMinimumNegative:
-                // As wide as a number can be: -1 is then the greatest value of all.
-                result += [0x27, 0xFF, 0xFF, 0xFF, 0xFF]
+            case (.signedMaximum, 0x24) where (data.last ?? 0) >= 0x80 && !isMinimumNegative:
+                // A negative maximum would be below the minimum: 0 below 1.
+                result += [0x15, 1, 0x25, 0]
             case (.earlyPage, 0x04):
                 page = data.first ?? 0
                 result += item

@@ -33,6 +33,8 @@ func hex(_ bytes: [UInt8]) -> String {
 }
 
 /// Prints one case; `reports` is the number of reports if the descriptor has keyboard input.
+///
+/// A control changes only our verdicts, not the reports.
 func judge(_ name: String, _ bytes: [UInt8], reports: Int, seed: UInt64, _ control: Control?) {
     print("map \(name) \(hex(bytes))")
     let map: ReportMap
@@ -43,17 +45,18 @@ func judge(_ name: String, _ bytes: [UInt8], reports: Int, seed: UInt64, _ contr
         print("ours refused at \(error.offset): \(error.reason)")
         return
     }
-    guard map.hasKeyboardInput else { return }
-    var maker = ReportMaker(map, seed: seed)
+    let original = control == nil ? map : (try? ReportMap(bytes)) ?? map
+    guard original.hasKeyboardInput else { return }
+    var maker = ReportMaker(original, seed: seed)
     var reader = ReportReader(map)
     var padded: [UInt8]?
     for _ in 0..<reports {
         let report = padded ?? maker.next()
         padded = nil
-        let payload = Array(report.dropFirst(map.isNumbered ? 1 : 0))
+        let payload = Array(report.dropFirst(original.isNumbered ? 1 : 0))
         var mark = ""
-        if let id = map.isNumbered ? report.first : 0 {
-            let layout = map.reports.first { $0.kind == .input && $0.id == id }
+        if let id = original.isNumbered ? report.first : 0 {
+            let layout = original.reports.first { $0.kind == .input && $0.id == id }
             if let layout, payload.count < layout.bytes {
                 mark = " short"
                 padded = report + [UInt8](repeating: 0, count: layout.bytes - payload.count)
