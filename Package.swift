@@ -272,7 +272,7 @@ let package = Package(
         // Cases for the comparison of HIDReports with Linux in the kernel lab, and our verdicts.
         .executableTarget(
             name: "hidcases",
-            dependencies: ["HIDReports", "TestSupport"],
+            dependencies: ["HIDReports", "Keystrokes", "TestSupport"],
             path: "Tests/Support/HIDCases",
             swiftSettings: testSettings
         ),

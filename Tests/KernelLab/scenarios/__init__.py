@@ -107,4 +107,5 @@ from scenarios import (  # noqa: E402, F401, I001
     hostile,
     beacons,
     hid_judge,
+    hid_texts,
 )

@@ -31,7 +31,9 @@ enum Control: String, CaseIterable {
             case (.earlyPage, 0x04):
                 page = data.first ?? 0
                 result += item
-            case (.earlyPage, 0x08) where size == 1, (.earlyPage, 0x18) where size == 1, (.earlyPage, 0x28) where size == 1:
+            case (.earlyPage, 0x08) where size == 1,
+                (.earlyPage, 0x18) where size == 1,
+                (.earlyPage, 0x28) where size == 1:
                 result += [prefix | 3, data.first ?? 0, 0, page, 0]
             case (.noStack, 0xA4), (.noStack, 0xB4): break
             default: result += item

@@ -8,15 +8,16 @@ struct MapMutator {
     /// Items whose data decides about sizes, ranges and identifiers, by their prefix without the size.
     private static let measures: [UInt8] = [0x74, 0x94, 0x84, 0x14, 0x24, 0x18, 0x28, 0x04]
     private static let boundaries: [UInt32] = [
-        0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 24, 31, 32, 33, 64, 101, 127, 128, 255, 256, 257, 4095, 12_287, 12_288, 12_289,
-        0x7FFF, 0x8000, 0xFFFF, 0x7_0004, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF,
+        0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 24, 31, 32, 33, 64, 101, 127, 128, 255, 256, 257, 4095,
+        12_287, 12_288, 12_289, 0x7FFF, 0x8000, 0xFFFF, 0x7_0004, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF,
     ]
     /// Whole items that are rare in real descriptors.
     private static let rareItems: [[UInt8]] = [
-        [0xA4], [0xB4], [0xA9, 1], [0xA9, 0], [0xA8], [0x85, 0], [0x85, 9], [0x86, 0, 1], [0x05, 7], [0x0B, 4, 0, 7, 0], [0xC0],
-        [0xA1, 1], [0xA1, 2], [0xA0], [0x81, 0], [0x81, 2], [0x81, 1], [0x81, 6], [0x81, 0x42], [0x82, 2, 1], [0x80], [0x79, 3],
-        [0xFE, 1, 0, 0], [0xF5, 1], [0xC5, 1], [0xD1, 0], [0xB5, 0], [0x0C, 1], [0x15, 1], [0x15, 0x81], [0x25, 0xFF],
-        [0x1B, 4, 0, 7, 0], [0x2B, 9, 0, 7, 0], [0x29, 3], [0x2A, 0xFF, 0x30], [0x75, 0], [0x95, 0], [0x55, 0x0F], [0x65, 0x33],
+        [0xA4], [0xB4], [0xA9, 1], [0xA9, 0], [0xA8], [0x85, 0], [0x85, 9], [0x86, 0, 1], [0x05, 7],
+        [0x0B, 4, 0, 7, 0], [0xC0], [0xA1, 1], [0xA1, 2], [0xA0], [0x81, 0], [0x81, 2], [0x81, 1], [0x81, 6],
+        [0x81, 0x42], [0x82, 2, 1], [0x80], [0x79, 3], [0xFE, 1, 0, 0], [0xF5, 1], [0xC5, 1], [0xD1, 0],
+        [0xB5, 0], [0x0C, 1], [0x15, 1], [0x15, 0x81], [0x25, 0xFF], [0x1B, 4, 0, 7, 0], [0x2B, 9, 0, 7, 0],
+        [0x29, 3], [0x2A, 0xFF, 0x30], [0x75, 0], [0x95, 0], [0x55, 0x0F], [0x65, 0x33],
     ]
 
     init(maps: [[UInt8]], seed: UInt64) {
@@ -34,7 +35,9 @@ struct MapMutator {
 
     private mutating func change(_ bytes: inout [UInt8]) {
         let items = Self.items(of: bytes)
-        guard let item = items.randomElement(using: &random) else { return bytes.append(.random(in: 0...255, using: &random)) }
+        guard let item = items.randomElement(using: &random) else {
+            return bytes.append(.random(in: 0...255, using: &random))
+        }
         let place = Int.random(in: bytes.indices, using: &random)
         switch Int.random(in: 0..<13, using: &random) {
         case 0: bytes[place] = .random(in: 0...255, using: &random)

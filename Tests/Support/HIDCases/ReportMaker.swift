@@ -53,14 +53,19 @@ struct ReportMaker {
                 let values = (0..<field.count).map { Self.get(payload, field, $0) }.shuffled(using: &random)
                 for (slot, value) in values.enumerated() { Self.set(&payload, field, slot, value) }
             }
-        case 8...10: payload = zeros
-            fallthrough
-        default:
-            for field in fields where field.count > 0 {
-                for _ in 0..<Int.random(in: 0..<4, using: &random) { press(field, in: &payload) }
-            }
+        case 8...10:
+            payload = zeros
+            press(fields, in: &payload)
+        default: press(fields, in: &payload)
         }
         return payload
+    }
+
+    /// Changes up to three slots of each field.
+    private mutating func press(_ fields: [HIDField], in payload: inout [UInt8]) {
+        for field in fields where field.count > 0 {
+            for _ in 0..<Int.random(in: 0..<4, using: &random) { press(field, in: &payload) }
+        }
     }
 
     /// Changes one slot of a field.

@@ -7,9 +7,10 @@
 //   hidcases mutants SEED N       N mutants of them
 //   hidcases keyboards N          those with keyboard input, and N random reports for each
 //   hidcases keys SEED M N        M mutants of those with keyboard input, and N random reports for each
+//   hidcases text LAYOUT MAP      text of the reports on standard input, in hexadecimal, of a device set for a layout
 //   hidcases ... --control NAME   with one of our rules broken: signed-maximum, early-page, no-stack, roll-over
 //
-// Prints lines:
+// Prints lines, or the text in hexadecimal:
 //
 //   map NAME HEX                  a descriptor
 //   ours accepted | ours refused REASON
@@ -19,6 +20,7 @@
 
 import Glibc
 import HIDReports
+import Keystrokes
 import TestSupport
 
 func fail(_ text: String) -> Never {
@@ -68,6 +70,22 @@ func judge(_ name: String, _ bytes: [UInt8], reports: Int, seed: UInt64, _ contr
     }
 }
 
+/// Returns the text that a device types with the reports on standard input.
+func text(_ layout: BuiltInLayout, _ bytes: [UInt8]) throws -> [UInt8] {
+    let map = try ReportMap(bytes)
+    var reader = ReportReader(map)
+    var settings = KeyDecoder.Settings()
+    settings.layout = layout
+    var decoder = KeyDecoder(settings)
+    var text: [UInt8] = []
+    while let line = readLine(), let report = VectorFile.bytes(line) {
+        let id = map.isNumbered ? report.first ?? 0 : 0
+        let reading = reader.read(Array(report.dropFirst(map.isNumbered ? 1 : 0)), id: id)
+        _ = decoder.decode(reading, into: &text)
+    }
+    return text
+}
+
 var arguments = Array(CommandLine.arguments.dropFirst())
 var control: Control?
 if let place = arguments.firstIndex(of: "--control") {
@@ -101,7 +119,12 @@ do {
             let name = "\(originals[origin].name)/\(seed)/\(number)"
             judge(name, bytes, reports: isKeys ? numbers[2] : 0, seed: seed << 32 + UInt64(number), control)
         }
-    default: fail("all | mutants SEED N | keyboards N | keys SEED M N, and --control NAME")
+    case ("text", _):
+        guard arguments.count == 3, let layout = BuiltInLayout(rawValue: arguments[1]),
+            let map = VectorFile.bytes(arguments[2])
+        else { fail("text LAYOUT MAP") }
+        print(hex(try text(layout, map)))
+    default: fail("all | mutants SEED N | keyboards N | keys SEED M N | text LAYOUT MAP, and --control NAME")
     }
 } catch {
     fail("\(error)")
