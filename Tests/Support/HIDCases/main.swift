@@ -6,7 +6,7 @@
 //   hidcases all                  each descriptor of Tests/Vectors/hid-real-maps.txt
 //   hidcases mutants SEED N       N mutants of them
 //   hidcases keyboards N          those with keyboard input, and N random reports for each
-//   hidcases keys SEED M N        M mutants of those with keyboard input, and N random reports for each
+//   hidcases keys SEED M N        mutants of those with keyboard input, M of them still with it, and N random reports for each
 //   hidcases text LAYOUT MAP      text of the reports on standard input, in hexadecimal, of a device set for a layout
 //   hidcases ... --control NAME   with one of our rules broken: signed-maximum, early-page, no-stack, roll-over
 //
@@ -114,10 +114,13 @@ do {
         let originals = (isKeys ? keyboards : maps).filter { !$0.bytes.isEmpty }
         let seed = UInt64(truncatingIfNeeded: numbers[0])
         var mutator = MapMutator(maps: originals.map(\.bytes), seed: seed &* 2 + (isKeys ? 1 : 0))
-        for number in 0..<numbers[1] {
+        var (number, wanted) = (0, numbers[1])
+        while wanted > 0 {
             let (origin, bytes) = mutator.next()
             let name = "\(originals[origin].name)/\(seed)/\(number)"
             judge(name, bytes, reports: isKeys ? numbers[2] : 0, seed: seed << 32 + UInt64(number), control)
+            number += 1
+            if !isKeys || (try? ReportMap(bytes))?.hasKeyboardInput == true { wanted -= 1 }
         }
     case ("text", _):
         guard arguments.count == 3, let layout = BuiltInLayout(rawValue: arguments[1]),
