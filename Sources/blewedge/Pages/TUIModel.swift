@@ -218,6 +218,7 @@ struct TUIModel {
         case .settings: return settingsKey(key)
         case .guide: return guideKey(key)
         case .beacons:
+            if status == nil, key == .enter { return start() }
             move(key)
             return []
         }
