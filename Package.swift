@@ -326,8 +326,7 @@ let package = Package(
         tests(
             "CommandLineTests",
             [
-                "TestSupport", "FirmwareSupport", "RadioMeasuring", "blewedge", "Setup", "Daemon", "Control", "Link",
-                "Configuration", "Devices", "Beacons", "BeaconServer",
+                "TestSupport", "ClockSupport", "FirmwareSupport", "RadioMeasuring", "blewedge", "Setup", "Daemon", "Control", "Link", "Configuration", "Devices", "BeaconServer", "Beacons",
                 "Typing", "Texts", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets",
                 "VirtualAdapters", "Keystrokes", "LinuxIO", systemPackage,
             ]

@@ -4,7 +4,6 @@ import Configuration
 import Control
 import Daemon
 import LinuxIO
-import SystemPackage
 import TestSupport
 import Testing
 import Texts
@@ -197,15 +196,6 @@ struct ScreenScript {
     }
 }
 
-/// Folder of the environment variable BLEWEDGE_RECORD, into which tests write what they expect after a change of texts.
-enum RecordedText {
-    static var folder: String? { ProcessFacts.environment("BLEWEDGE_RECORD") }
-
-    static func write(_ lines: [String], to path: String) throws {
-        try FileSystem.replace(FilePath(path), with: Array((lines.joined(separator: "\n") + "\n").utf8), mode: 0o644)
-    }
-}
-
 @Suite("Screens of the pages")
 struct ScreenScriptTests {
     @Test(
@@ -215,9 +205,6 @@ struct ScreenScriptTests {
     func screens(name: String) throws {
         let path = "Tests/Vectors/screens/" + name
         let lines = try RepositoryFiles.text(path).split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") }
-        let actual = try ScreenScript.run(lines)
-        let first = zip(actual, lines).enumerated().first { $0.element.0 != $0.element.1 }?.offset
-        #expect(actual == lines, "\(name): \(actual.dropFirst(max(0, (first ?? 0) - 1)).prefix(4)) at line \(first ?? -1)")
-        if let folder = RecordedText.folder { try RecordedText.write(actual, to: folder + "/" + name) }
+        try RecordedText.compare(try ScreenScript.run(lines), lines, name)
     }
 }

@@ -111,7 +111,9 @@ struct ScreenTests {
     }
 }
 
-/// Terminal model that interprets a frame: CUP, ED 2 and SGR, and characters of one or two cells.
+/// Terminal model that interprets a frame: CUP, CUU, ED, EL and SGR, and characters of one or two cells.
+///
+/// It ignores modes and the saved cursor, and does not scroll.
 struct TerminalModel {
     private(set) var screen: Screen
     private var row = 0
@@ -126,7 +128,11 @@ struct TerminalModel {
         var rest = text[...]
         while let character = rest.popFirst() {
             guard character == "\u{1B}" else {
-                column = screen.put(String(character), row: row, column: column, style: style)
+                put(character)
+                continue
+            }
+            guard rest.first == "[" else {
+                _ = rest.popFirst()
                 continue
             }
             let sequence = rest.prefix { !$0.isLetter }
@@ -134,7 +140,11 @@ struct TerminalModel {
             let numbers = sequence.dropFirst().split(separator: ";").compactMap { Int($0) }
             switch rest.popFirst() {
             case "H": (row, column) = ((numbers.first ?? 1) - 1, (numbers.last ?? 1) - 1)
+            case "A": row = max(0, row - (numbers.first ?? 1))
+            case "J" where numbers.isEmpty: erase(from: row * screen.columns + column, to: screen.columns * screen.rows)
             case "J": screen = Screen(columns: screen.columns, rows: screen.rows)
+            case "K": erase(from: row * screen.columns + column, to: (row + 1) * screen.columns)
+            case "h", "l": break
             case "m":
                 style = []
                 for number in numbers {
@@ -149,6 +159,21 @@ struct TerminalModel {
                 }
             default: Issue.record("an unknown sequence")
             }
+        }
+    }
+
+    private mutating func put(_ character: Character) {
+        switch character {
+        case "\r": column = 0
+        case "\n": row += 1
+        case "\r\n": (row, column) = (row + 1, 0)
+        default: column = screen.put(String(character), row: row, column: column, style: style)
+        }
+    }
+
+    private mutating func erase(from first: Int, to end: Int) {
+        for cell in first..<max(first, end) {
+            screen.put(" ", row: cell / screen.columns, column: cell % screen.columns)
         }
     }
 }
