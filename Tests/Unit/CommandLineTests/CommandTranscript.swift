@@ -122,6 +122,6 @@ struct CommandTranscriptTests {
         let lines = try RepositoryFiles.text("Tests/Vectors/commands/" + name).split(separator: "\n").map(String.init)
             .filter { !$0.hasPrefix("#") }
         let actual = try CommandTranscript.run(lines)
-        try RecordedText.compare(actual, lines, name)
+        try RecordedText.compare(actual, lines, "commands/" + name)
     }
 }

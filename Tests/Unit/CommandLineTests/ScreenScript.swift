@@ -205,6 +205,6 @@ struct ScreenScriptTests {
     func screens(name: String) throws {
         let path = "Tests/Vectors/screens/" + name
         let lines = try RepositoryFiles.text(path).split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") }
-        try RecordedText.compare(try ScreenScript.run(lines), lines, name)
+        try RecordedText.compare(try ScreenScript.run(lines), lines, "screens/" + name)
     }
 }

@@ -177,9 +177,9 @@ struct TUIDaemonTests {
             _ = daemon.takeRequests()
             // The list of the scan that was interrupted is not shown.
             #expect(try pages.run(500).filter { $0 != "status connected" }.isEmpty)
-            #expect(daemon.takeRequests().filter { $0 != "status" } == ["scan for 500ms anew"])
+            #expect(daemon.takeRequests().filter { $0 != "status" } == ["scan 500ms anew"])
             #expect(try pages.run(500).filter { $0 != "status connected" } == ["devices 0"])
-            #expect(daemon.takeRequests().filter { $0 != "status" } == ["scan for 500ms"])
+            #expect(daemon.takeRequests().filter { $0 != "status" } == ["scan 500ms"])
 
             daemon.failure = CommandFailure(.unavailable, Message(detail: "no adapter"))
             daemon.failure?.remedy = nil
@@ -198,7 +198,7 @@ struct TUIDaemonTests {
             _ = try pages.run(3000)
             #expect(daemon.takeRequests().allSatisfy { $0 == "status" })
             _ = try pages.run(1500)
-            #expect(daemon.takeRequests().contains("scan for 500ms"))
+            #expect(daemon.takeRequests().contains("scan 500ms"))
             pages.client.wantsDevices = false
             _ = try pages.run(1000)
             _ = daemon.takeRequests()
