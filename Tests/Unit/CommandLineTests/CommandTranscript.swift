@@ -52,9 +52,10 @@ final class CommandTranscript {
             case "language": language = words[1]
             case "until": ending = words.dropFirst().joined(separator: " ")
             case "daemon": break
-            case "device": daemon?.status.withLock {
-                $0 = [("name", words[1]), ("address", words[2]), ("addressType", "random")]
-            }
+            case "device":
+                daemon?.status.withLock {
+                    $0 = [("name", words[1]), ("address", words[2]), ("addressType", "random")]
+                }
             default: Issue.record("unknown line: \(line)")
             }
             return [line]
@@ -76,7 +77,8 @@ final class CommandTranscript {
         if errors.first?.hasPrefix("Error:") == true { errors = Array(errors.prefix(1)) }
         let requests = (daemon?.requests.withLock { $0 } ?? []).dropFirst(shown)
         shown += requests.count
-        return requests.map { "? \($0)" } + lines(outcome.output).map { "> \($0)" } + errors.map { "! \($0)" }
+        return requests.map { "? \($0)" } + lines(outcome.output).map { $0.isEmpty ? ">" : "> \($0)" }
+            + errors.map { $0.isEmpty ? "!" : "! \($0)" }
             + ["= \(outcome.status)"]
     }
 

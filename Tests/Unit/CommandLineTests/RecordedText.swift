@@ -12,7 +12,8 @@ enum RecordedText {
     static func compare(_ actual: [String], _ expected: [String], _ name: String) throws {
         if let folder = ProcessFacts.environment("BLEWEDGE_RECORD") {
             let text = actual.map { $0 + "\n" }.joined()
-            try FileSystem.replace(FilePath(folder).appending(name.replacing("/", with: "-")), with: Array(text.utf8), mode: 0o644)
+            let file = FilePath(folder).appending(name.replacing("/", with: "-"))
+            try FileSystem.replace(file, with: Array(text.utf8), mode: 0o644)
         }
         let place = zip(actual, expected).enumerated().first { $0.element.0 != $0.element.1 }?.offset
         let first = place ?? min(actual.count, expected.count)

@@ -77,7 +77,7 @@ struct ScreenScript {
         case "no-status": model.showsStatus = false
         case "scanning": model.isScanning = true
         case "starting": model.isStarting = true
-        case "service": model.service = rest == "starting" ? .starting : rest == "due" ? .due : .failed(Self.reason(rest))
+        case "service": model.service = rest == "starting" ? .starting : .failed(Self.reason(rest))
         case "snippets": model.snippets = Snippets(.habr).all
         case "snippet-fault": model.snippetFault = Message(detail: rest)
         case "configuration": model.configuration = try Configuration(text: rest + "\n")
@@ -134,17 +134,20 @@ struct ScreenScript {
         model.clock = now
         let screen = PageFrame.screen(model, columns: numbers[0], rows: numbers[1])
         let rows = numbers.count > 2 ? Array(numbers[2...]) : Array(0..<screen.rows)
-        return Self.counted(rows.flatMap { row in
-            var shown = screen.text[row]
-            for (local, universal) in times {
-                shown = shown.replacing(local, with: universal)
-                    .replacing(local.suffix(8), with: universal.suffix(8))
+        return Self.counted(
+            rows.flatMap { row in
+                var shown = screen.text[row]
+                for (local, universal) in times {
+                    shown = shown.replacing(local, with: universal)
+                        .replacing(local.suffix(8), with: universal.suffix(8))
+                }
+                guard isStyled else { return ["|" + shown] }
+                let styles = Self.runs(screen.row(row).map { Self.name(of: $0.style) })
+                let targets = Self.runs((0..<screen.columns).map { Self.name(of: screen.target(row: row, column: $0)) })
+                return ["|" + shown] + (styles.isEmpty ? [] : [": " + styles])
+                    + (targets.isEmpty ? [] : ["@ " + targets])
             }
-            guard isStyled else { return ["|" + shown] }
-            let styles = Self.runs(screen.row(row).map { Self.name(of: $0.style) })
-            let targets = Self.runs((0..<screen.columns).map { Self.name(of: screen.target(row: row, column: $0)) })
-            return ["|" + shown] + (styles.isEmpty ? [] : [": " + styles]) + (targets.isEmpty ? [] : ["@ " + targets])
-        })
+        )
     }
 
     /// Replaces repetitions of a row by their number.
@@ -167,7 +170,7 @@ struct ScreenScript {
     private static func runs(_ names: [String]) -> String {
         var runs: [String] = []
         var first = 0
-        for column in names.indices.dropFirst() + [names.count] where column == names.count || names[column] != names[first] {
+        for column in 1...names.count where column == names.count || names[column] != names[first] {
             if !names[first].isEmpty { runs.append("\(first)-\(column - 1) \(names[first])") }
             first = column
         }

@@ -85,7 +85,8 @@ struct TUIDaemonTests {
             client.onStatus = { [unowned self] status in log.append("status \(status.state)") }
             client.onAbsence = { [unowned self] failure in log.append("absence: \(failure.cause)") }
             client.onReceived = { [unowned self] in log.append("received") }
-            client.onDevices = { [unowned self] answer in log.append("devices \(answer["devices"]?.array?.count ?? -1)") }
+            client.onDevices = { [unowned self] answer in log.append("devices \(answer["devices"]?.array?.count ?? -1)")
+            }
             client.onScanFailure = { [unowned self] failure in log.append("no devices: \(failure.cause)") }
             client.onHex = { [unowned self] text in log.append("hex \(text(.english) ?? "-")") }
             client.onBeacons = { [unowned self] result in

@@ -17,7 +17,9 @@ final class TerminalProgram {
     private(set) var written = ""
     private var rest: [UInt8] = []
 
-    init(_ arguments: [String], in home: TestDirectory, columns: Int = 80, rows: Int = 24, runtime: String? = nil) throws {
+    init(_ arguments: [String], in home: TestDirectory, columns: Int = 80, rows: Int = 24, runtime: String? = nil)
+        throws
+    {
         self.home = home
         model = TerminalModel(columns: columns, rows: rows)
         controller = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
@@ -42,7 +44,8 @@ final class TerminalProgram {
         let path = try programPath()
         var argv = ([path] + arguments).map { strdup($0) } + [nil]
         defer { for argument in argv { free(argument) } }
-        let variables = home.environment + ["BLEWEDGE_LANG=en", "TERM=xterm", "LANG=C.UTF-8", "TZ=UTC"]
+        let variables =
+            home.environment + ["BLEWEDGE_LANG=en", "TERM=xterm", "LANG=C.UTF-8", "TZ=UTC"]
             + (runtime.map { ["XDG_RUNTIME_DIR=\($0)"] } ?? [])
         var environment = variables.map { strdup($0) } + [nil]
         defer { for variable in environment { free(variable) } }

@@ -75,7 +75,9 @@ struct TerminalProgramTests {
             #expect(terminal.shows("LINBLE-B"))
             terminal.type("q")
             #expect(terminal.end() == 0)
-            #expect(terminal.written.hasPrefix("\u{1B}7\u{1B}[?1049l\u{1B}[?1049h\u{1B}[?25l\u{1B}[?2004h\u{1B}[?1000h"))
+            #expect(
+                terminal.written.hasPrefix("\u{1B}7\u{1B}[?1049l\u{1B}[?1049h\u{1B}[?25l\u{1B}[?2004h\u{1B}[?1000h")
+            )
             #expect(terminal.written.hasSuffix("\u{1B}[?1000l\u{1B}[?2004l\u{1B}[?25h\u{1B}[?1049l"))
         }
         #expect(Set(["status", "beacons status", "received"]).isSubset(of: requests))
@@ -166,7 +168,9 @@ struct TerminalProgramTests {
         }
         let once = try TerminalProgram(["scan", "--adapter", "memory:scale", "--once", "--seconds", "2"], in: home)
         #expect(once.end() == 0)
-        #expect(once.screen.text[0] == "NAME                  ADDRESS            RSSI       LAST HEARD           SERVICE")
+        #expect(
+            once.screen.text[0] == "NAME                  ADDRESS            RSSI       LAST HEARD           SERVICE"
+        )
         #expect(once.screen.text[1].hasPrefix("SCALE-15K             C0:FF:EE:01:00:03  "))
         #expect(once.screen.text[1].count == 80 && once.screen.text[2].isEmpty)
         _ = try FakeDaemon.run(at: home("control")) { script in
