@@ -326,7 +326,8 @@ let package = Package(
         tests(
             "CommandLineTests",
             [
-                "TestSupport", "ClockSupport", "FirmwareSupport", "RadioMeasuring", "blewedge", "Setup", "Daemon", "Control", "Link", "Configuration", "Devices", "BeaconServer", "Beacons",
+                "TestSupport", "ClockSupport", "FirmwareSupport", "RadioMeasuring", "blewedge", "Setup", "Daemon",
+                "Control", "Link", "Configuration", "Devices", "BeaconServer", "Beacons",
                 "Typing", "Texts", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets",
                 "VirtualAdapters", "Keystrokes", "LinuxIO", systemPackage,
             ]
