@@ -234,8 +234,8 @@ extension ManagedPairing.Failure: CustomStringConvertible {
     public var description: String {
         switch self {
         case .refused(let opcode, let status): "\(opcode) was rejected: \(status)"
-        case .notReached(let status): "cannot connect to the device: \(status)"
-        case .disagreed: "the devices could not agree on keys"
+        case .notReached(let status): "the device was not reached: \(status)"
+        case .disagreed: "the devices did not agree on keys"
         case .alreadyPaired: "there are keys for this device already"
         case .declined: "the user declined"
         case .cancelled: "the pairing timed out or was cancelled"
@@ -244,7 +244,7 @@ extension ManagedPairing.Failure: CustomStringConvertible {
             "the device offers less security than required: \(security.level.words), with a key of "
                 + "\(security.keySize) bytes"
         case .keyTooShort: "the device supports only keys of less than 16 bytes"
-        case .legacy: "the device supports only legacy pairing, which provides no authentication"
+        case .legacy: "the device supports only legacy pairing, which does not authenticate it"
         }
     }
 }

@@ -21,15 +21,15 @@ import Testing
 
     private static let pairings: [(ManagedPairing.Failure, String)] = [
         (.refused(.pairDevice, .notSupported), "Pair Device (0x0019) was rejected: Not Supported (0x0C)"),
-        (.notReached(.connectFailed), "cannot connect to the device: Connect Failed (0x04)"),
-        (.disagreed, "the devices could not agree on keys"), (.alreadyPaired, "there are keys for this device already"),
+        (.notReached(.connectFailed), "the device was not reached: Connect Failed (0x04)"),
+        (.disagreed, "the devices did not agree on keys"), (.alreadyPaired, "there are keys for this device already"),
         (.declined, "the user declined"), (.cancelled, "the pairing timed out or was cancelled"),
         (.notBonded, "the device stores no keys"),
         (
             .tooWeak(GATTLinkSecurity(level: .encrypted)),
             "the device offers less security than required: encrypted, with a key of 16 bytes"
         ), (.keyTooShort, "the device supports only keys of less than 16 bytes"),
-        (.legacy, "the device supports only legacy pairing, which provides no authentication"),
+        (.legacy, "the device supports only legacy pairing, which does not authenticate it"),
     ]
 
     private static let errors: [(BluetoothError, String)] = [
