@@ -83,6 +83,9 @@ final class TerminalProgram {
     /// Waits until the screen has a text.
     func shows(_ text: String) -> Bool { waits { $0.contains { $0.contains(text) } } }
 
+    /// Waits until the program has written nothing for half a second.
+    func waitsForSilence() { while readMore(within: 500) {} }
+
     /// Waits until the screen has a text no more.
     func hides(_ text: String) -> Bool { waits { !$0.contains { $0.contains(text) } } }
 
@@ -94,9 +97,9 @@ final class TerminalProgram {
         return status & 0x7F == 0 ? status >> 8 & 0xFF : -status
     }
 
-    private func readMore() -> Bool {
+    private func readMore(within limit: Int32 = 30_000) -> Bool {
         var entry = pollfd(fd: controller, events: Int16(POLLIN), revents: 0)
-        guard poll(&entry, 1, 30_000) > 0 else { return false }
+        guard poll(&entry, 1, limit) > 0 else { return false }
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = read(controller, &buffer, buffer.count)
         guard count > 0 else { return false }
