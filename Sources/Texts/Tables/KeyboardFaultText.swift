@@ -26,7 +26,8 @@ package enum KeyboardFaultText: String, FaultText {
             cause(
                 "{1} does not exist",
                 "{1} がありません",
-                fix: "load the module with `modprobe uinput`; `sudo blewedge setup` loads it at every boot; without a keyboard, try `--to stdout`",
+                fix:
+                    "load the module with `modprobe uinput`; `sudo blewedge setup` loads it at every boot; without a keyboard, try `--to stdout`",
                 "`modprobe uinput` でモジュールを読み込んでください。起動のたびに読み込むには `sudo blewedge setup` を実行します。キーボードなしで試すには `--to stdout` を使います"
             )
         case .tooOld:

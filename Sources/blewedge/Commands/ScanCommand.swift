@@ -86,7 +86,8 @@ struct ScanCommand: ParsableCommand {
         let display: ScanDisplay =
             switch (once, isTable) {
             case (true, _): .atTheEnd(isTable ? .table : json ? .json : .lines)
-            case (false, true): .live(every: refresh?.duration ?? (Configuration.ofUser ?? Configuration()).refreshPeriod)
+            case (false, true):
+                .live(every: refresh?.duration ?? (Configuration.ofUser ?? Configuration()).refreshPeriod)
             case (false, false): .news(json ? .json : .lines)
             }
         // Captures, passive scans and duplicate reports need direct access to the adapter, so the daemon cannot be

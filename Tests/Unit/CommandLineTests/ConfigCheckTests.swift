@@ -16,7 +16,10 @@ struct ConfigCheckTests {
             ("profile = \"nowhere.toml\"\n", 1, "/nowhere.toml: "),
             ("table = \"nowhere\"\n", 1, "/nowhere: "),
             ("[scanmode]\non = true\n", 1, "is \"scan-mode\" meant?"),
-            ("[profiles.x]\nservice = \"1234\"\nfrom-device = \"1235\"\ntable = \"gs1\"\n", 1, "profiles.x.table has no effect without profile"),
+            (
+                "[profiles.x]\nservice = \"1234\"\nfrom-device = \"1235\"\ntable = \"gs1\"\n", 1,
+                "profiles.x.table has no effect without profile"
+            ),
             ("[scan-mode]\non = true\nsuffix = \"{return}\"\n", 3, "is \"enter\" meant?"),
             ("[scan-mode]\non = true\nprefix = \"{entr}\"\n", 3, "is \"enter\" meant?"),
             ("[scan-mode]\nsuffix = \"{tab}\"\n", 2, "scan-mode.suffix has no effect without scan-mode.on"),
