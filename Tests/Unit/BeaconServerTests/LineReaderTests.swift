@@ -3,7 +3,7 @@
 import Glibc
 import Testing
 
-@Suite("Lines of the reference server", .timeLimit(.minutes(1)))
+@Suite("Lines of the reference server", .timeLimit(.minutes(10)))
 struct LineReaderTests {
     @Test("Lines are returned one by one; the wait ends at the time limit, and at the end of the pipe")
     func lines() throws {
