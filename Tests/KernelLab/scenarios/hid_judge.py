@@ -59,12 +59,12 @@ def conclude(bench: Bench, comparison: Comparison) -> None:
 async def hid_judge(bench: Bench) -> None:
     """uhid accepts and refuses the same 366 real HID descriptors and 500 mutants as we do, and reports hold the same keys."""
     comparison = Comparison()
-    chooser = bench.chooser().getrandbits(31)
+    # The same seed in each run: other mutants are for hid-judge-long, whose seeds begin at 1.
     for arguments in (
         ("all",),
-        ("mutants", f"{chooser}", f"{MUTANTS}"),
+        ("mutants", "0", f"{MUTANTS}"),
         ("keyboards", f"{REPORTS}"),
-        ("keys", f"{chooser}", f"{KEYBOARDS}", f"{REPORTS}"),
+        ("keys", "0", f"{KEYBOARDS}", f"{REPORTS}"),
     ):
         text = await ours(bench, *arguments)
         comparison.add(text, await kernels(bench, text))
