@@ -395,7 +395,8 @@ struct TUIModel {
     }
 
     private mutating func start() -> [TUIEffect] {
-        guard !isStarting, service != .starting else { return [] }
+        // The daemon of a demonstration is about to answer.
+        guard !isStarting, service != .starting, script == nil else { return [] }
         // If a service is installed, no other daemon is started, because it would take the service's adapter.
         if manager != nil {
             service = .starting

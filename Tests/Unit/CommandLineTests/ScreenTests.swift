@@ -172,7 +172,7 @@ struct TerminalModel {
     }
 
     private mutating func erase(from first: Int, to end: Int) {
-        for cell in first..<max(first, end) {
+        for cell in first..<max(first, min(end, screen.cells.count)) where screen.cells[cell] != .empty {
             screen.put(" ", row: cell / screen.columns, column: cell % screen.columns)
         }
     }
