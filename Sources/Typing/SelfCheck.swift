@@ -180,6 +180,7 @@ package final class Verifier {
     /// Switches to the event node of a replacement keyboard; events still expected from the failed keyboard are lost.
     package func follow(_ path: String) throws(Errno) {
         _ = read()
+        check.lose()
         check.settle()
         if let registration { loop.unwatch(registration, node.descriptor) }
         registration = nil

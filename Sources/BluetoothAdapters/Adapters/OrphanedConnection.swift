@@ -115,6 +115,8 @@ final class OrphanedConnectionWatch {
     func noteKnownLink() { link.noteKnownLink() }
 
     private func read() {
+        // A connection that has just been made changes the deadline.
+        defer { if registration != nil { setTimer() } }
         do throws(Errno) {
             for _ in 0..<HCISocket.batch {
                 guard case .done(let packet) = try socket.descriptor.receive(into: &buffer), packet.count > 0 else {

@@ -78,7 +78,8 @@ package struct ProcessEntry: Equatable, Sendable {
 
     /// Returns the command line arguments of a process; empty if they cannot be read (proc_pid_cmdline(5)).
     package static func arguments(of process: Int32, proc: String = "/proc") -> [String] {
-        let bytes = (try? FileSystem.contents(of: "\(proc)/\(process)/cmdline", limit: 1 << 20)) ?? []
+        guard let bytes = try? FileSystem.contents(of: "\(proc)/\(process)/cmdline", limit: 1 << 20), !bytes.isEmpty
+        else { return [] }
         return bytes.split(separator: 0, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
     }
 
