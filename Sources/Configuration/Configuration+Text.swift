@@ -150,7 +150,7 @@ extension Configuration {
     /// Formats the configuration as TOML that parses as the same configuration.
     ///
     /// With `isCommented`, explanations are added, and defaults are added as comments.
-    package func text(isCommented: Bool = false) -> String {
+    package func text(isCommented: Bool) -> String {
         let defaults = Configuration()
         var lines: [String] = []
         var section = ""

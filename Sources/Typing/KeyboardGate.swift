@@ -22,12 +22,17 @@ package final class KeyboardGate {
     /// Creates a gate.
     ///
     /// `terminal` is the number of the virtual terminal that must be in the foreground; nil for any.
-    package init(terminal wanted: Int?, on loop: EventLoop) throws(KeyboardError) {
+    package convenience init(terminal wanted: Int?, on loop: EventLoop) throws(KeyboardError) {
+        try self.init(terminal: wanted, shownBy: ForegroundTerminal.path, on: loop)
+    }
+
+    /// Like `init(terminal:on:)`, with another file of the kernel.
+    init(terminal wanted: Int?, shownBy path: String, on loop: EventLoop) throws(KeyboardError) {
         self.loop = loop
         self.wanted = wanted
         guard let wanted else { return }
         do throws(Errno) {
-            let found = try ForegroundTerminal()
+            let found = try ForegroundTerminal(path)
             front = found.number
             registration = try loop.watch(found.descriptor, for: []) { [unowned self] _ in look() }
             terminal = consume found
@@ -77,7 +82,7 @@ package final class KeyboardGate {
         registration = nil
     }
 
-    private func look() {
+    func look() {
         let before = front
         front = terminal?.number
         changed(from: isPaused, before)

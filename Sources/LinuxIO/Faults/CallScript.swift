@@ -88,7 +88,7 @@ package struct CallSite: Hashable, Sendable, CustomStringConvertible {
 
     package var kind: CallKind
     package var call: Call
-    /// The number of the socket option; nil for calls without an option, and where the option does not matter.
+    /// The number of the socket option or of the ioctl request; nil for other calls, and where it does not matter.
     package var option: Int32?
 
     package init(_ kind: CallKind, _ call: Call, option: Int32? = nil) {

@@ -174,8 +174,7 @@ package struct ConsoleState: Equatable, Sendable {
     ///
     /// The corresponding C calls are `ioctl(KDGKBMODE)` and `ioctl(KDGETMODE)`.
     package init?(sysfs: String = "/sys", path: String = ConsoleKeymap.foreground) {
-        guard let name = FileSystem.line(of: "\(sysfs)/class/tty/tty0/active"), name.hasPrefix("tty"),
-            let terminal = Int(name.dropFirst(3)),
+        guard let terminal = try? ForegroundTerminal("\(sysfs)/class/tty/tty0/active").number,
             let console = try? Descriptor.terminal(path)
         else { return nil }
         let number = console.number

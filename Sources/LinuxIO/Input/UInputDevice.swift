@@ -41,8 +41,9 @@ package struct UInputDevice: ~Copyable, Sendable {
         hasCapsLockLight: Bool = false
     ) throws(Errno) {
         let device = try Descriptor.open(Self.path, O_RDWR | O_NONBLOCK, .keyboard)
-        let (number, site) = (device.number, CallSite(.keyboard, .ioctl))
+        let number = device.number
         let set = { (request: Int, argument: UInt) throws(Errno) in
+            let site = CallSite(.keyboard, .ioctl, option: Int32(truncatingIfNeeded: request))
             _ = try SystemCall.run(site) { blewedge_ioctl(number, UInt(request), argument) }
         }
         try set(Int(blewedge_UI_SET_EVBIT), UInt(EV_KEY))
@@ -63,7 +64,9 @@ package struct UInputDevice: ~Copyable, Sendable {
         unsafe withUnsafeMutableBytes(of: &setup.name) { bytes in
             unsafe bytes.copyBytes(from: name.utf8.prefix(bytes.count - 1))
         }
-        _ = try SystemCall.run(site) { unsafe blewedge_ioctl_pointer(number, UInt(blewedge_UI_DEV_SETUP), &setup) }
+        _ = try SystemCall.run(CallSite(.keyboard, .ioctl, option: Int32(blewedge_UI_DEV_SETUP))) {
+            unsafe blewedge_ioctl_pointer(number, UInt(blewedge_UI_DEV_SETUP), &setup)
+        }
         try set(Int(blewedge_UI_DEV_CREATE), 0)
         eventNode = Self.eventNode(of: number)
         descriptor = device
@@ -92,10 +95,10 @@ package struct UInputDevice: ~Copyable, Sendable {
     private static func eventNode(of number: Int32) -> String? {
         var name = [UInt8](repeating: 0, count: 64)
         // Sound: the request contains the buffer's length, and the kernel writes a terminating zero within that length.
-        let length = try? SystemCall.run(CallSite(.keyboard, .ioctl)) {
+        // Without a name, the directory is that of all devices, which has no event nodes.
+        _ = try? SystemCall.run(CallSite(.keyboard, .ioctl)) {
             unsafe blewedge_ioctl_pointer(number, blewedge_UI_GET_SYSNAME_64, &name)
         }
-        guard length != nil else { return nil }
         let directory = "/sys/devices/virtual/input/" + String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
         return FileSystem.names(in: directory).first { $0.hasPrefix("event") }.map { "/dev/input/" + $0 }
     }

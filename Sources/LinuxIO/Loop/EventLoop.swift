@@ -155,9 +155,9 @@ package final class EventLoop {
     /// a pipe, which belongs to the last loop that called this method.
     package func handleSignals(_ numbers: [Int32], handler: @escaping (Int32) -> Void) throws(Errno) {
         precondition(signals == nil, "signals are handled already")
+        // All bits are zero, so the set is empty.
         var mask = sigset_t()
-        // Sound: the set is a local variable that outlives each call.
-        unsafe sigemptyset(&mask)
+        // Sound, here and below: the set is a local variable that outlives each call.
         for number in numbers { unsafe sigaddset(&mask, number) }
         _ = unsafe pthread_sigmask(SIG_BLOCK, &mask, nil)
         let descriptor: Descriptor

@@ -142,8 +142,8 @@ package struct ChildProcess: ~Copyable {
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
+        // All bits are zero, so the set is empty.
         var mask = sigset_t()
-        unsafe sigemptyset(&mask)
         // The program must inherit neither our blocked signals nor our ignored SIGPIPE.
         unsafe posix_spawnattr_setsigmask(&attributes, &mask)
         unsafe sigaddset(&mask, SIGPIPE)

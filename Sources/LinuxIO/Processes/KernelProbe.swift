@@ -75,9 +75,9 @@ package enum KernelProbe {
     }
 
     private static func signalFault() -> Errno? {
+        // All bits are zero, so the set is empty.
         var none = sigset_t()
-        // Sound: the set is a local variable that outlives each call.
-        unsafe sigemptyset(&none)
+        // Sound: the set is a local variable that outlives the call.
         return made(CallSite(.loop, .signalfd)) { unsafe signalfd(-1, &none, Int32(SFD_CLOEXEC)) }
     }
 

@@ -54,7 +54,7 @@ package struct HCISocket: ~Copyable {
     }
 
     /// Layout of struct hci_filter: 14 bytes, and two bytes of padding that newer kernels require.
-    private struct Filter: BitwiseCopyable {
+    struct Filter: BitwiseCopyable {
         var packetTypes: UInt32
         var events: (UInt32, UInt32) = (0, 0)
         var opcode: UInt16 = 0
@@ -218,7 +218,7 @@ package struct MonitorSocket: ~Copyable {
     }
 
     /// Contents of a struct cmsghdr, followed by the struct timeval of SO_TIMESTAMP.
-    private struct TimestampMessage: BitwiseCopyable {
+    struct TimestampMessage: BitwiseCopyable {
         var length = 0
         var level: Int32 = 0
         var type: Int32 = 0

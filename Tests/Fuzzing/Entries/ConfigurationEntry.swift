@@ -9,7 +9,7 @@ enum ConfigurationEntry {
         let text = String(decoding: bytes, as: UTF8.self)
         do throws(ConfigurationFaults) {
             let configuration = try Configuration(text: text)
-            let written = configuration.text()
+            let written = configuration.text(isCommented: false)
             guard let again = try? Configuration(text: written) else { return "cannot be read again: \(written)" }
             guard again == configuration else { return "read as another: \(written)" }
             guard configuration.ownProfiles.count <= Configuration.mostProfiles else { return "too many profiles" }

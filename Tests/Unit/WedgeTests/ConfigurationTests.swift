@@ -180,7 +180,7 @@ struct ConfigurationTests {
         ]
         #expect(read == expected)
         // The printed configuration is parsed to the same values, with and without comments.
-        #expect(try Configuration(text: read.text()) == read)
+        #expect(try Configuration(text: read.text(isCommented: false)) == read)
         #expect(try Configuration(text: read.text(isCommented: true)) == read)
     }
 
@@ -280,7 +280,7 @@ struct ConfigurationTests {
                 configuration.ownOutputs = [output]
             }
             configuration.isRaw = some([true, false])
-            #expect(try Configuration(text: configuration.text()) == configuration)
+            #expect(try Configuration(text: configuration.text(isCommented: false)) == configuration)
             #expect(try Configuration(text: configuration.text(isCommented: true)) == configuration)
         }
     }
