@@ -2,7 +2,6 @@
 
 #if DEBUG
     import BluetoothHost
-    import CLinux
     import ClockSupport
     import Glibc
     import SystemPackage

@@ -291,4 +291,25 @@ struct BeaconDaemonTests {
         #expect(throws: CommandFailure.self) { try bench.ask(.beacons(.stopAdvertising)).get() }
         try bench.end()
     }
+
+    @Test("SW-8, SW-13: a beacon is designated, made a switcher and released, and another is advertised on request")
+    func requests() throws {
+        let bench = try DaemonBench()
+        let daemon = try bench.make(regions: Self.regions)
+        daemon.start { _ in }
+        #expect(try bench.until { daemon.service.adapter != nil })
+        _ = try bench.ask(.beacons(.designate(["A17C"], in: try Self.region(Self.badges), .usual))).get()
+        let updated = try bench.ask(.beacons(.update(["A17C"], isSwitcher: true))).get().text
+        let listed = try bench.ask(.beacons(.designated)).get().text
+        #expect(updated == listed && listed.contains("A17C"))
+        #expect(try DesignatedStore(bench.paths.designated).read().beacons.map(\.isSwitcher) == [true])
+        #expect(try bench.ask(.beacons(.release("A17C"))).get().text == #"{"designated":[]}"#)
+        #expect(try DesignatedStore(bench.paths.designated).read().beacons.isEmpty)
+        let identity = try #require(BeaconIdentity(Self.gates + "/3/4"))
+        let frame = try #require(BeaconFrame(.iBeacon, identity, measuredPower: -59))
+        #expect(try bench.ask(.beacons(.advertise(frame))).get().text.contains(Self.gates))
+        #expect(try bench.until { !bench.radio.advertised.isEmpty })
+        #expect(bench.radio.advertised == [try Self.advertisement(Self.gates + "/3/4")])
+        try bench.end()
+    }
 }

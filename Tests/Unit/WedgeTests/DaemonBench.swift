@@ -49,6 +49,7 @@ final class DaemonBench {
         device: DeviceSelector? = nil,
         advertisedAt place: ManufacturerAddressField? = nil,
         security: GATTLinkSecurity.Level = .none,
+        barcodes: BarcodeRules? = nil,
         beacons: BeaconConfiguration = BeaconConfiguration(),
         regions: String = "",
         managed: (@Sendable () -> ManagedRegions?)? = nil,
@@ -69,6 +70,7 @@ final class DaemonBench {
         )
         settings.advertisedAddress = place
         settings.security = security
+        settings.typing.barcodes = barcodes
         if device == nil { settings.typing.keypad = try Keypad(layout: .us, beside: settings.typing.table.keys) }
         var options = Daemon.Options(
             paths: paths,

@@ -18,38 +18,7 @@ import Typing
 /// Path from the device's channel to the keyboard, with devices that send more than can be typed.
 @Suite("A device that floods", .virtualTime, .serialized, .timeLimit(.minutes(10)))
 struct FloodTests {
-    /// Connection with a serial device, which sends notifications at the test's request.
-    private final class Device: ATTChannel {
-        let device: DeviceAddress
-        let droppedPackets: UInt32 = 0
-        var onReceive: ((Span<UInt8>) -> Void)?
-        var onGap: (() -> Void)?
-        var onWritable: (() -> Void)?
-        var onClosed: ((LinkFailure) -> Void)?
-        private(set) var isClosed = false
-        private let script = ScriptedDevice([.init(.linble)], LinkSetup(profile: .linble))
-        private let loop: EventLoop
-
-        init(_ device: DeviceAddress, _ loop: EventLoop) {
-            self.device = device
-            self.loop = loop
-        }
-
-        func send(_ pdu: [UInt8]) throws(LinkFailure) -> Bool {
-            _ = loop.schedule(at: .zero) { [self] in
-                for answer in script.answers(to: pdu) { onReceive?(answer.span) }
-            }
-            return true
-        }
-
-        func close() {
-            isClosed = true
-            onReceive = nil
-            onClosed = nil
-        }
-
-        func notify(_ value: [UInt8]) { onReceive?(([0x1B, 0x14, 0x00] + value).span) }
-    }
+    private typealias Device = ScriptedChannel
 
     private final class Stage {
         static let address = BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5)

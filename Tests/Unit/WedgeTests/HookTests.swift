@@ -63,6 +63,27 @@ struct HookTests {
         )
     }
 
+    @Test("A notice has a variable for each thing that is known, and none for the others")
+    func variables() {
+        var notice = HookNotice(.disconnect, reason: "time-out")
+        #expect(
+            notice.environment.map { "\($0.name)=\($0.value)" } == [
+                "BLEWEDGE_EVENT=disconnect", "BLEWEDGE_COUNT=1", "BLEWEDGE_LENGTH=0", "BLEWEDGE_REASON=time-out",
+            ]
+        )
+        notice = HookNotice(.beaconEntered, count: 2)
+        for code in ["A17C", nil] {
+            notice.beacon = HookNotice.Beacon(region: "R", identity: "I", keyCode: code)
+            var expected = [
+                "BLEWEDGE_EVENT=beacon-entered", "BLEWEDGE_COUNT=2", "BLEWEDGE_LENGTH=0", "BLEWEDGE_REGION=R",
+                "BLEWEDGE_BEACON=I",
+            ]
+            if let code { expected.append("BLEWEDGE_KEY_CODE=\(code)") }
+            #expect(notice.environment.map { "\($0.name)=\($0.value)" } == expected)
+        }
+        #expect(HookNotice(.beaconLeft).environment.first?.value == "beacon-left")
+    }
+
     @Test("Reports come at once and then ten times a second at most, and add up to all that was received")
     func meter() {
         var meter = ReceivedMeter()

@@ -70,16 +70,39 @@ struct RehearsalTests {
     }
 
     @Test(
-        "X-17: each simulated serial device is found by its name, and its lines are typed",
+        "X-17: each simulated serial device is found by its name, and its lines are typed at its period",
         arguments: [
-            ("LINBLE-Z1", "4902778020142\n9780140449266\n"), ("Nordic Reader", "2000000000008\n2000000000015\n"),
-            ("SCALE-15K", "ST,GS,1.250kg\nST,GS,0.980kg\n"),
+            (
+                "LINBLE-Z1", 3,
+                [
+                    "4902778020142", "9780140449266", "4006381333931", "5012345678900", "LOT-2026/11-A7",
+                    "SN:LT01 BC000120", "3075600001358", "https://example.org/t?id=4711", "4902778020142",
+                ]
+            ),
+            ("Nordic Reader", 4, ["2000000000008", "2000000000015", "2000000000022"]),
+            (
+                "SCALE-15K", 5,
+                [
+                    "ST,GS,1.250kg", "ST,GS,0.980kg", "ST,GS,2.415kg", "ST,GS,0.335kg", "ST,GS,7.020kg",
+                    "ST,GS,1.505kg", "ST,GS,1.250kg",
+                ]
+            ),
         ]
     )
-    func lines(_ device: String, _ text: String) throws {
+    func lines(_ device: String, _ period: Int, _ lines: [String]) throws {
         let wedge = try Wedge(SimulatedCast(), device)
-        try wedge.run { wedge.typed.count >= text.count }
-        #expect(wedge.typed == text)
+        var times: [Duration] = []
+        for count in 1...lines.count {
+            try wedge.run { wedge.typed.count { $0 == "\n" } >= count }
+            times.append(MonotonicClock.now)
+        }
+        #expect(wedge.typed == lines.map { $0 + "\n" }.joined())
+        let pauses = zip(times.dropFirst(), times).map { $0 - $1 }
+        #expect(
+            pauses.allSatisfy {
+                $0 > .seconds(period) - .milliseconds(300) && $0 < .seconds(period) + .milliseconds(300)
+            }
+        )
         try wedge.end()
     }
 
@@ -143,12 +166,25 @@ struct RehearsalTests {
         let badge = try heard(SimulatedCast([.badge]))
         #expect(badge.compactMap { BeaconFrame(advertisement: $0.advertisement.span)?.identity } == [Stage.badge])
         #expect(!badge[0].isConnectable)
-        let crowd = try heard(SimulatedCast([.crowd]))
-        #expect(Set(crowd.map(\.address)).count == 50)
+        let crowd = try heard(SimulatedCast([.crowd])).map { $0.name?.text ?? "-" }
+        #expect(Set(crowd) == Set((0..<50).map { "Crowd \($0 + 1)" }))
     }
 
     @Test("X-17: the default simulated devices are all except the crowd")
     func usualCast() throws {
-        #expect(try heard(SimulatedCast()).count == 5)
+        let devices = try heard(SimulatedCast()).map { device in
+            let kind = device.isConnectable ? "connectable" : "beacon"
+            return
+                "\(device.address.address) \(device.name?.text ?? "-") \(kind) \(device.services)"
+        }
+        #expect(
+            devices.sorted() == [
+                "C0:FF:EE:01:00:01 LINBLE-Z1 connectable \([Profile.linble.service])",
+                "C0:FF:EE:01:00:02 Nordic Reader connectable \([Profile.nordic.service])",
+                "C0:FF:EE:01:00:03 SCALE-15K connectable \([Profile.microchip.service])",
+                "C0:FF:EE:01:00:04 HID Scanner connectable \([BluetoothUUID(UInt16(0x1812))])",
+                "C0:FF:EE:01:00:05 - beacon []",
+            ]
+        )
     }
 }

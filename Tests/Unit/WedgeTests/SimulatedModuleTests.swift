@@ -82,8 +82,8 @@ struct SimulatedModuleTests {
         central.isWritable = true
         #expect(central.values == bench.log.lines)
         #expect(bench.log.sent == bench.log.lines)
-        #expect(bench.module.counts.values == 1000)
-        #expect(bench.module.counts.discarded == 0)
+        #expect(bench.module.counts.values == 1000 && bench.module.counts.discarded == 0)
+        #expect(bench.module.counts.bytes == bench.log.lines.joined().count && bench.sender.lines == 1000)
     }
 
     @Test("Of two centrals the slow one holds up both, and each gets every value once and in order")
@@ -164,6 +164,10 @@ struct SimulatedModuleTests {
     @Test("Writes are reported; a name that is too long is rejected with the sizes")
     func written() throws {
         let bench = try Bench([])
+        #expect(bench.module.notify([1]) && bench.module.notify([2]))
+        let counts = bench.module.counts
+        #expect(counts.values == 0 && counts.bytes == 0 && counts.discarded == 2)
+        #expect(bench.module.longestValue == 20)
         let central = bench.adapter.connect(1)
         central.request([0x52, 0x0C, 0x00] + Array("hello".utf8))
         #expect(bench.log.received == [Array("hello".utf8)])
