@@ -4,7 +4,7 @@
 ///
 /// HID 1.11, 6.2.2.7; hid_parser_global in Linux.
 struct GlobalState {
-    /// As declared; the upper 16 bits have no meaning.
+    /// Usage page of the last item; the upper 16 bits have no meaning.
     var usagePage: UInt32 = 0
     var logicalMinimum: Int32 = 0
     /// Bits of a signed number if `logicalMinimum` was negative when it was declared, else of an unsigned one.

@@ -116,7 +116,7 @@ public struct KeyDecoder: Sendable {
         let isAlt = modifiers.holds(.alt) && !isAltGr
         let isMeta = modifiers.holds(.meta)
         if isAlt && !isControl && !isMeta { return pressWithAlt(usage, modifiers) }
-        // A key with other modifiers is no digit of the Alt code.
+        // A key with other modifiers is not a digit of the Alt code.
         _ = altCode?.append(nil)
         if isAlt || isMeta { return .shortcut }
         if isControl {

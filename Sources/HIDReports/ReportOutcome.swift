@@ -4,7 +4,7 @@
 ///
 /// If several apply to one report, the last one in the order of the raw values counts.
 public enum ReportOutcome: Int, CaseIterable, Sendable {
-    /// The same keys as before, possibly in other slots.
+    /// Holds the same keys as the report before, possibly in other slots.
     case unchanged
     /// Only modifiers were pressed or released, or CapsLock or NumLock was pressed.
     case modifier

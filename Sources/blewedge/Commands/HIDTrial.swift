@@ -29,7 +29,7 @@ struct HIDTrial {
         decoder = KeyDecoder(settings)
     }
 
-    /// Decodes a report, of which the first byte is the id if the map has ids.
+    /// Decodes a report, whose first byte is the id if the map has report ids.
     mutating func read(_ bytes: [UInt8]) throws(CommandFailure) -> Reading {
         guard let id = isNumbered ? bytes.first : 0 else { throw CommandFailure(.usage, HIDFaultText.reportWithoutID) }
         let reading = reader.read(isNumbered ? Array(bytes.dropFirst()) : bytes, id: id)

@@ -47,16 +47,19 @@ public final class TestDirectory {
 
     /// Writes a program into the directory, and returns when it can be executed.
     public func writeProgram(_ text: String, to name: String) throws(Failure) {
-        try write(text, to: name)
         let file = self(name)
-        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0, chmod(file, 0o755) == 0 else { throw Failure(path: file, code: errno) }
-        defer { close(descriptor) }
-        // A process that another test forked while the file was written has it open until its own exec. A read lease is
-        // refused as long (C: `F_SETLEASE`).
-        let setLease: Int32 = 1024
-        while fcntl(descriptor, setLease, Int32(F_RDLCK)) != 0, errno == EAGAIN { usleep(1000) }
-        _ = fcntl(descriptor, setLease, Int32(F_UNLCK))
+        let folder = name.lastIndex(of: "/").map { self(String(name[..<$0])) } ?? path
+        let watch = inotify_init1(Int32(IN_CLOEXEC))
+        defer { close(watch) }
+        guard inotify_add_watch(watch, folder, UInt32(IN_CLOSE_WRITE)) >= 0 else {
+            throw Failure(path: folder, code: errno)
+        }
+        try write(text, to: name)
+        guard chmod(file, 0o755) == 0 else { throw Failure(path: file, code: errno) }
+        // A process that another test forked while the file was written has it open until its own exec. The event comes
+        // when the last process has closed it.
+        var events = [UInt8](repeating: 0, count: 4096)
+        guard read(watch, &events, events.count) > 0 else { throw Failure(path: file, code: errno) }
     }
 
     /// Deletes a file, or a directory with its contents.

@@ -12,9 +12,11 @@ import Testing
 @discardableResult
 func awaitInput(_ number: Int32, _ count: Int32) -> Bool {
     var waiting: Int32 = 0
-    for _ in 0..<10_000 {
+    var entry = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+    while poll(&entry, 1, 10_000) == 1 {
         if ioctl(number, UInt(FIONREAD), &waiting) == 0, waiting >= count { return true }
-        usleep(1000)
+        // Only a part has been passed on.
+        sched_yield()
     }
     return false
 }
