@@ -292,7 +292,7 @@ struct BeaconDaemonTests {
         try bench.end()
     }
 
-    @Test("SW-8, SW-13: a beacon is designated, made a switcher and released, and another is advertised on request")
+    @Test("a beacon is designated, made a switcher and released, and another is advertised on request")
     func requests() throws {
         let bench = try DaemonBench()
         let daemon = try bench.make(regions: Self.regions)
