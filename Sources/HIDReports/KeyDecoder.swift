@@ -61,13 +61,13 @@ public struct KeyDecoder: Sendable {
         // Both old and new keys, so that a key that is in the report twice is pressed once.
         var pressed = before
         held = UsageSet()
-        for usage in keys.usages { _ = held.insert(usage) }
+        for usage in keys.usages { held.insert(Self.place(of: usage)) }
         let modifiers = held.modifiers
         var outcome = Self.change(from: before, to: held)
         if !modifiers.holds(.alt) { outcome = max(outcome, finishAltCode(&text)) }
         let isShiftChange = before.keys == held.keys && before.modifiers != modifiers
         for usage in keys.usages where usage < 0xE0 || usage > 0xE7 {
-            if pressed.insert(usage) {
+            if pressed.insert(Self.place(of: usage)) {
                 outcome = max(outcome, press(usage, modifiers, &text))
             } else if isShiftChange, output(of: usage, before.modifiers) != output(of: usage, modifiers) {
                 let again = settings.repeatsOnShiftChange ? press(usage, modifiers, &text) : .ambiguous
@@ -76,6 +76,10 @@ public struct KeyDecoder: Sendable {
         }
         return outcome
     }
+
+    /// Returns the number of a usage in a set: those above FF have no meaning and share that of usage 0, which no report
+    /// holds.
+    private static func place(of usage: UInt16) -> Int { usage < 256 ? Int(usage) : 0 }
 
     /// Returns the outcome of a report in which no key is pressed.
     private static func change(from before: UsageSet, to now: UsageSet) -> ReportOutcome {

@@ -60,6 +60,7 @@ struct Case {
             Case(id: "B-23", what: "a report, 10,000 regions / 10", goal: 0.83, gate: 0.5),
             Case(id: "B-23 flood", what: "a report, 10 regions / C loop"),
             Case(id: "B-20 name", what: "one name of many / C, no list"),
+            Case(id: "B-24", what: "HID report, nRF5 map / C loop"),
         ]
     }()
 }
@@ -120,6 +121,7 @@ struct Launch {
         if wants("B-12") { parts.append { try $0.reports() } }
         if wants("B-20") { parts += [{ try $0.crowd() }, { try $0.names() }, { try $0.radio() }] }
         if wants("B-23") { parts.append { try $0.beacons() } }
+        if wants("B-24") { parts.append { try $0.inputReports() } }
         for part in parts.shuffled(using: &random) { try part(&self) }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import Daemon
 import HIDReports
 import Keystrokes
 import LinuxIO
@@ -82,7 +83,7 @@ struct HIDTryCommand: ParsableCommand {
             parsed = try ReportMap(bytes)
         } catch {
             let items = tree.lines.filter { $0.offset <= error.offset }
-            if !json, !items.isEmpty { try write(items.map(Self.line)) }
+            if !json, !items.isEmpty { try write(items.map(HIDTrial.line)) }
             throw CommandFailure(error)
         }
         var trial = HIDTrial(parsed, layout)
@@ -90,17 +91,11 @@ struct HIDTryCommand: ParsableCommand {
         if json {
             try write([HIDTrial.object(tree, parsed, readings).text])
         } else {
-            try write(tree.lines.map(Self.line) + parsed.reports.map(HIDTrial.line) + readings.map(\.line))
+            try write(tree.lines.map(HIDTrial.line) + parsed.reports.map(HIDTrial.line) + readings.map(\.line))
         }
     }
 
     private func write(_ lines: [String]) throws {
         try StandardStream.output.write(lines.joined(separator: "\n") + "\n")
-    }
-
-    private static func line(_ line: ReportMapTree.Line) -> String {
-        let offset = String(line.offset)
-        return String(repeating: " ", count: max(0, 4 - offset.utf8.count)) + offset
-            + String(repeating: "  ", count: line.depth + 1) + line.text
     }
 }

@@ -32,11 +32,18 @@ struct HIDTrial {
     /// Decodes a report, whose first byte is the id if the map has report ids.
     mutating func read(_ bytes: [UInt8]) throws(CommandFailure) -> Reading {
         guard let id = isNumbered ? bytes.first : 0 else { throw CommandFailure(.usage, HIDFaultText.reportWithoutID) }
-        let reading = reader.read(isNumbered ? Array(bytes.dropFirst()) : bytes, id: id)
+        let reading = reader.read(bytes.span.extracting(droppingFirst: isNumbered ? 1 : 0), id: id)
         var text: [UInt8] = []
         let outcome = decoder.decode(reading, into: &text)
         let held = reader.held.usages.map { HIDUsage(page: HIDUsage.keyboardPage, id: $0) }
         return Reading(bytes: bytes, reading: reading, held: held, outcome: outcome, text: text)
+    }
+
+    /// Returns an item of a map after its position in bytes, indented by collection.
+    static func line(_ item: ReportMapTree.Line) -> String {
+        let offset = String(item.offset)
+        return String(repeating: " ", count: max(0, 4 - offset.utf8.count)) + offset
+            + String(repeating: "  ", count: item.depth + 1) + item.text
     }
 
     static func line(_ report: HIDReport) -> String {
@@ -123,38 +130,5 @@ extension HIDOutcomeText {
             case .noKeys: .noKeys
             case .unknownReport: .unknownReport
             }
-    }
-}
-
-extension CommandFailure {
-    /// Creates the failure for a report map that is refused.
-    init(_ error: ReportMapError) {
-        self.init(.inputOutput, HIDFaultText.refused, "\(error.offset)", error.reason.message)
-    }
-}
-
-extension ReportMapError.Reason {
-    fileprivate var message: Message {
-        switch self {
-        case .empty: ReportMapText.empty.message()
-        case .tooLong: ReportMapText.tooLong.message("\(ReportMap.mostBytes)")
-        case .truncatedItem: ReportMapText.truncatedItem.message()
-        case .longItem: ReportMapText.longItem.message()
-        case .unknownGlobalItem(let tag):
-            ReportMapText.unknownGlobalItem.message(Hexadecimal.text(UInt64(tag), digits: 1))
-        case .pushOverflow: ReportMapText.pushOverflow.message("\(ReportMap.mostPushes)")
-        case .popWithoutPush: ReportMapText.popWithoutPush.message()
-        case .reportSize(let size): ReportMapText.reportSize.message("\(size)", "\(ReportMap.mostBitsInSlot)")
-        case .reportCount(let count): ReportMapText.reportCount.message("\(count)", "\(ReportMap.mostSlots)")
-        case .reportID(let id): ReportMapText.reportID.message("\(id)")
-        case .endWithoutCollection: ReportMapText.endWithoutCollection.message()
-        case .nestedDelimiter: ReportMapText.nestedDelimiter.message()
-        case .closeWithoutDelimiter: ReportMapText.closeWithoutDelimiter.message()
-        case .tooManyUsages: ReportMapText.tooManyUsages.message("\(ReportMap.mostUsages)")
-        case .logicalRange(let minimum, let maximum): ReportMapText.logicalRange.message("\(minimum)", "\(maximum)")
-        case .reportTooLong(let bits): ReportMapText.reportTooLong.message("\(bits)", "\(ReportMap.mostBitsInReport)")
-        case .openCollection: ReportMapText.openCollection.message()
-        case .openDelimiter: ReportMapText.openDelimiter.message()
-        }
     }
 }

@@ -42,7 +42,7 @@ enum ReportsEntry {
         var reports: UInt64 = 0
         while !input.isAtEnd {
             let id = input.byte()
-            let reading = reader.read(input.bytes(64), id: id)
+            let reading = reader.read(input.bytes(64).span, id: id)
             _ = decoder.decode(reading, into: &text)
             reports += 1
             let held = reader.held.usages

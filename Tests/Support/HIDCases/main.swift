@@ -15,7 +15,8 @@
 //   map NAME HEX                  a descriptor
 //   ours accepted | ours refused REASON
 //   report HEX [short]            an input report of the last descriptor, with its id first if it has one; after one that
-//                                 is shorter than declared, the next is the same, padded with zeros
+//                                 is shorter than declared, the next is the same, padded with zeros. There is none after
+//                                 which the keys would depend on whether the short one was ignored.
 //   keys USAGE...                 the usages of page 07 that are held after it, sorted, hexadecimal
 
 import Glibc
@@ -32,6 +33,17 @@ func fail(_ text: String) -> Never {
 func hex(_ bytes: [UInt8]) -> String {
     let digits = Array("0123456789abcdef".utf8)
     return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+}
+
+/// Returns true if the same keys are held after the padded report, whether the short one before it was ignored or not.
+///
+/// They are not if a value is out of its field's range: limited, it differs from the last one each time.
+func isIgnorable(_ short: [UInt8], _ padded: [UInt8], id: UInt8, _ reader: ReportReader) -> Bool {
+    var (patient, strict) = (reader, reader)
+    _ = patient.read(short.span, id: id)
+    _ = patient.read(padded.span, id: id)
+    _ = strict.read(padded.span, id: id)
+    return Set(patient.held.usages) == Set(strict.held.usages)
 }
 
 /// Prints one case; `reports` is the number of reports if the descriptor has keyboard input.
@@ -51,19 +63,29 @@ func judge(_ name: String, _ bytes: [UInt8], reports: Int, seed: UInt64, _ contr
     guard original.hasKeyboardInput else { return }
     var maker = ReportMaker(original, seed: seed)
     var reader = ReportReader(map)
+    // Without a control.
+    var plain = ReportReader(original)
     var padded: [UInt8]?
     for _ in 0..<reports {
-        let report = padded ?? maker.next()
+        var report = padded ?? maker.next()
         padded = nil
-        let payload = Array(report.dropFirst(original.isNumbered ? 1 : 0))
+        var payload = Array(report.dropFirst(original.isNumbered ? 1 : 0))
         var mark = ""
         if let id = original.isNumbered ? report.first : 0 {
             let layout = original.reports.first { $0.kind == .input && $0.id == id }
             if let layout, payload.count < layout.bytes {
-                mark = " short"
-                padded = report + [UInt8](repeating: 0, count: layout.bytes - payload.count)
+                let zeros = [UInt8](repeating: 0, count: layout.bytes - payload.count)
+                if isIgnorable(payload, payload + zeros, id: id, plain) {
+                    mark = " short"
+                    padded = report + zeros
+                } else {
+                    report += zeros
+                    payload += zeros
+                }
             }
-            _ = reader.read(control?.changed(payload, of: layout) ?? payload, id: id)
+            _ = plain.read(payload.span, id: id)
+            let changed = control?.changed(payload, of: layout) ?? payload
+            _ = reader.read(changed.span, id: id)
         }
         print("report \(hex(report))\(mark)")
         print((["keys"] + reader.held.usages.sorted().map { String($0, radix: 16) }).joined(separator: " "))
@@ -80,7 +102,7 @@ func text(_ layout: BuiltInLayout, _ bytes: [UInt8]) throws -> [UInt8] {
     var text: [UInt8] = []
     while let line = readLine(), let report = VectorFile.bytes(line) {
         let id = map.isNumbered ? report.first ?? 0 : 0
-        let reading = reader.read(Array(report.dropFirst(map.isNumbered ? 1 : 0)), id: id)
+        let reading = reader.read(report.span.extracting(droppingFirst: map.isNumbered ? 1 : 0), id: id)
         _ = decoder.decode(reading, into: &text)
     }
     return text

@@ -51,7 +51,8 @@ struct KeyConversation {
                     reading = ReportReading(content: content, length: length)
                 } else {
                     guard let bytes = Self.report(rest) else { throw Unreadable(line: number) }
-                    guard let read = reader?.read(bytes.payload, id: bytes.id) else { throw Unreadable(line: number) }
+                    let payload = bytes.payload.span
+                    guard let read = reader?.read(payload, id: bytes.id) else { throw Unreadable(line: number) }
                     reading = read
                 }
                 length = .asDeclared

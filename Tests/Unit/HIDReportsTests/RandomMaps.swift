@@ -63,7 +63,7 @@ struct RandomMaps {
                 small,
             ]
         case 5: [0x75, small]
-        case 6: [0x95, small]
+        case 6: [0x95, any < 224 ? small : any % 64]
         case 7: [0x15, any]
         case 8: [0x25, any]
         case 9: [0x85, small % 4]

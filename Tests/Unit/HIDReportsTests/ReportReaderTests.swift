@@ -15,7 +15,7 @@ struct ReportReaderTests {
             try #require(parts.count == 3, "\(line)")
             let id = try #require(UInt8(parts[0].prefix(2), radix: 16))
             let payload = try #require(VectorFile.bytes(parts[0].dropFirst(3)))
-            let reading = reader.read(payload, id: id)
+            let reading = reader.read(payload.span, id: id)
             #expect(Self.text(reading) == parts[1].split(separator: " ").joined(separator: " "), "\(line)")
             let held = reader.held.usages.map { Self.hexadecimal($0) }
             #expect(held == parts[2].split(separator: " ").map(String.init), "\(line)")
@@ -50,15 +50,15 @@ struct ReportReaderTests {
             VectorFile.bytes("0507 1500 2565 7508 9502 1900 2965 8100 2501 7501 9508 1904 290B 8102")
         )
         var reader = ReportReader(try ReportMap(map))
-        _ = reader.read([0x04, 0x05, 0x10], id: 0)
+        _ = reader.read([0x04, 0x05, 0x10].span, id: 0)
         #expect(reader.held == HeldKeys([0x04, 0x05, 0x08]))
         reader.reset()
         #expect(reader.held == HeldKeys())
-        #expect(reader.read([0x00, 0x05, 0x00], id: 0).content == .keys(HeldKeys([0x05])))
+        #expect(reader.read([0x00, 0x05, 0x00].span, id: 0).content == .keys(HeldKeys([0x05])))
         reader.reset()
-        #expect(reader.read([0x00, 0x00, 0x10], id: 0).content == .keys(HeldKeys([0x08])))
-        #expect(reader.read([0x00, 0x00, 0x10], id: 0).content == .keys(HeldKeys([0x08])))
-        #expect(reader.read([0x00, 0x00, 0x00], id: 0).content == .keys(HeldKeys()))
+        #expect(reader.read([0x00, 0x00, 0x10].span, id: 0).content == .keys(HeldKeys([0x08])))
+        #expect(reader.read([0x00, 0x00, 0x10].span, id: 0).content == .keys(HeldKeys([0x08])))
+        #expect(reader.read([0x00, 0x00, 0x00].span, id: 0).content == .keys(HeldKeys()))
     }
 
     @Test("The greatest usage of page 07 can be held")
@@ -68,12 +68,12 @@ struct ReportReaderTests {
             let high = UInt8(truncatingIfNeeded: first >> 8)
             let map: [UInt8] = [0x05, 0x07, 0x25, 0x01, 0x75, 0x01, 0x95, 0x08, 0x0A, low, high, 0x81, 0x02]
             var reader = ReportReader(try ReportMap(map))
-            #expect(reader.read([1], id: 0).content == .keys(HeldKeys([first])))
-            #expect(reader.read([0], id: 0).content == .keys(HeldKeys()))
+            #expect(reader.read([1].span, id: 0).content == .keys(HeldKeys([first])))
+            #expect(reader.read([0].span, id: 0).content == .keys(HeldKeys()))
         }
         // From the last usages of page 07 on into page 08.
         let bytes = "25017501 9508 1BFCFF0700 2B03000800 8102"
         var reader = ReportReader(try ReportMap(try #require(VectorFile.bytes(bytes))))
-        #expect(reader.read([0xFF], id: 0).content == .keys(HeldKeys([0xFFFC, 0xFFFD, 0xFFFE, 0xFFFF])))
+        #expect(reader.read([0xFF].span, id: 0).content == .keys(HeldKeys([0xFFFC, 0xFFFD, 0xFFFE, 0xFFFF])))
     }
 }

@@ -67,6 +67,25 @@ int64_t peer_radio_read(int fd, const uint8_t address[6], bool reads_all, size_t
 bool peer_radio_feed(int fd, const uint8_t *packets, const uint16_t *lengths, size_t packet_count, size_t count,
                      int64_t nanoseconds, const uint8_t *last, size_t last_length);
 
+// Input field of a keyboard, as parsed from a report descriptor: `count` slots of `size` bits each (1 to 32). Slot i of a
+// variable field is the state of the key `first_usage` + i; a slot of an array is the index of a held key, counted from
+// `minimum`.
+typedef struct peer_hid_field {
+    uint32_t bit_offset, minimum, maximum;
+    uint16_t count, first_usage;
+    uint8_t size;
+    bool is_variable;
+} peer_hid_field;
+// Decodes the reports of any such fields, as a C programmer would write it: reads slots of any position and size, and
+// keeps a list of the held keys. Returns NULL if a report is longer than 64 bytes.
+typedef struct peer_hid peer_hid;
+peer_hid *peer_hid_create(const peer_hid_field *fields, size_t field_count, size_t report_bytes);
+void peer_hid_destroy(peer_hid *decoder);
+// Decodes one report. Returns a checksum of the held keys in the order of their presses.
+size_t peer_hid_read(peer_hid *decoder, const uint8_t *payload);
+// Decodes `count` consecutive reports. Returns the sum of the checksums.
+size_t peer_hid_read_all(peer_hid *decoder, const uint8_t *reports, size_t count);
+
 // Runs a program with its standard input and output connected to files. Returns the duration in nanoseconds, or -1.
 int64_t peer_run(const char *const arguments[], const char *input, const char *output);
 
