@@ -242,25 +242,55 @@ package struct Descriptor: ~Copyable, Sendable {
 
     func memory() throws(Errno) -> SocketMemory { try option(SOL_SOCKET, SO_MEMINFO, initial: SocketMemory()) }
 
+    /// Makes the kernel report, with each packet, when it received the packet (SO_TIMESTAMP).
+    func stampPackets(_ isOn: Bool) throws(Errno) { try setOption(SOL_SOCKET, SO_TIMESTAMP, to: Int32(isOn ? 1 : 0)) }
+
     /// Receives one packet from the queue; the packet's length is 0 if the peer has closed the connection (C:
     /// `recvmsg`).
     package func receive(into buffer: inout [UInt8]) throws(Errno) -> NonBlocking<ReceivedPacket> {
+        var messages: ControlMessages?
+        return try receive(into: &buffer, &messages)
+    }
+
+    /// Receives one packet like `receive(into:)`, and what the kernel reports with it: its time, and earlier drops.
+    package func receiveStamped(
+        into buffer: inout [UInt8]
+    ) throws(Errno) -> NonBlocking<(packet: ReceivedPacket, facts: PacketFacts)> {
+        var messages: ControlMessages? = ControlMessages()
+        switch try receive(into: &buffer, &messages) {
+        case .wouldBlock: return .wouldBlock
+        case .done(let packet): return .done((packet, messages?.facts ?? PacketFacts()))
+        }
+    }
+
+    private func receive(
+        into buffer: inout [UInt8],
+        _ messages: inout ControlMessages?
+    ) throws(Errno) -> NonBlocking<ReceivedPacket> {
         let (number, site) = (number, CallSite(kind, .recvmsg))
         var isTruncated = false
+        var control = messages ?? ControlMessages()
+        let capacity = messages == nil ? 0 : ControlMessages.size
         let result = unsafe buffer.withUnsafeMutableBytes { bytes in
-            // Sound: the vector refers to this buffer and its length, and both outlive the call.
+            // Sound: the vector refers to this buffer, and the header to the vector and the control messages, each with
+            // its own length; all of them outlive the call.
             var vector = unsafe iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
             return unsafe withUnsafeMutablePointer(to: &vector) { vector in
-                Result { () throws(Errno) in
-                    var header = unsafe msghdr()
-                    unsafe header.msg_iov = vector
-                    unsafe header.msg_iovlen = 1
-                    let count = try SystemCall.runNonBlocking(site) { unsafe recvmsg(number, &header, 0) }
-                    isTruncated = unsafe header.msg_flags & Int32(MSG_TRUNC) != 0
-                    return count
+                unsafe withUnsafeMutableBytes(of: &control.words) { words in
+                    Result { () throws(Errno) in
+                        var header = unsafe msghdr()
+                        unsafe header.msg_iov = vector
+                        unsafe header.msg_iovlen = 1
+                        unsafe header.msg_control = words.baseAddress
+                        unsafe header.msg_controllen = capacity
+                        let count = try SystemCall.runNonBlocking(site) { unsafe recvmsg(number, &header, 0) }
+                        isTruncated = unsafe header.msg_flags & Int32(MSG_TRUNC) != 0
+                        return count
+                    }
                 }
             }
         }
+        if messages != nil { messages = control }
         switch try result.get() {
         case .wouldBlock: return .wouldBlock
         case .done(let count): return .done(ReceivedPacket(count: count, isTruncated: isTruncated))

@@ -241,7 +241,14 @@ package final class KernelAdapter: LowEnergyAdapter {
             completion(result)
         }
         do throws(LinkFailure) {
-            let channel = try KernelATTChannel(to: device, from: address, on: loop, timeout: timeout, completion: ended)
+            let channel = try KernelATTChannel(
+                to: device,
+                from: address,
+                on: loop,
+                timeout: timeout,
+                watchingWith: { [index] in try? EncryptionWatch(controller: index) },
+                completion: ended
+            )
             channels = channels.filter { $0.value.channel != nil }
             channels[peer] = WeakChannel(channel: channel)
             return KernelAttempt(channel, watch) { crossed?.noteEnd() }

@@ -23,6 +23,8 @@ package protocol ATTChannel: AnyObject {
 
     /// The last known security of the link.
     var security: GATTLinkSecurity { get }
+    /// The handler that is called when the link's security has changed, before the next PDU is delivered.
+    var onSecurity: (() -> Void)? { get set }
 
     /// The timing of the link, or the slowest permitted timing if only its limits are known; nil if neither is known.
     var timing: ConnectionTiming? { get }
@@ -32,9 +34,17 @@ package protocol ATTChannel: AnyObject {
     /// Encrypts the link with the key of a bond.
     ///
     /// `completion` is called once, asynchronously, unless the channel is closed first. PDUs received before encryption
-    /// are discarded, because their sender is not verified. The call succeeds if the link reaches the level with a
+    /// are refused and counted, because their sender is not verified, unless they came at most `early` before it. The
+    /// accepted ones are delivered after the completion. The call succeeds if the link reaches the level with a
     /// 16-byte key; otherwise the link ends.
-    func secure(_ level: GATTLinkSecurity.Level, completion: @escaping (Result<Void, LinkFailure>) -> Void)
+    func secure(
+        _ level: GATTLinkSecurity.Level,
+        early: Duration,
+        completion: @escaping (Result<Void, LinkFailure>) -> Void
+    )
+
+    /// Number of received PDUs that were refused because the link was not encrypted yet.
+    var refusedPackets: UInt64 { get }
 
     /// Sends one PDU; if there is no room for it, returns false, and later calls `onWritable` when the caller may
     /// retry.
@@ -46,6 +56,11 @@ package protocol ATTChannel: AnyObject {
 extension ATTChannel {
     /// An unencrypted link by default.
     package var security: GATTLinkSecurity { GATTLinkSecurity() }
+    /// Never called by default.
+    package var onSecurity: (() -> Void)? {
+        get { nil }
+        set {}
+    }
 
     package var timing: ConnectionTiming? { nil }
     /// Never called by default.
@@ -54,9 +69,16 @@ extension ATTChannel {
         set {}
     }
 
-    package func secure(_ level: GATTLinkSecurity.Level, completion: @escaping (Result<Void, LinkFailure>) -> Void) {
+    package func secure(
+        _ level: GATTLinkSecurity.Level,
+        early: Duration,
+        completion: @escaping (Result<Void, LinkFailure>) -> Void
+    ) {
         completion(.failure(.notSecured))
     }
+
+    /// None by default.
+    package var refusedPackets: UInt64 { 0 }
 }
 
 extension GATTLinkSecurity.Level {

@@ -72,6 +72,9 @@ package final class ATTLink {
     /// Number of received values that were not delivered because they were too long.
     package var tooLongValues: UInt64 { client.counters.tooLongValues }
 
+    /// Number of received packets that were refused because the link was not encrypted yet.
+    package var refusedPackets: UInt64 { channel.refusedPackets }
+
     /// The connection's ATT_MTU in bytes: the maximum PDU length in either direction.
     package var mtu: UInt16 { client.mtu }
 
@@ -80,8 +83,9 @@ package final class ATTLink {
     /// Encrypts the link with the key of a bond, like `ATTChannel.secure`.
     package func secure(
         _ level: GATTLinkSecurity.Level,
+        early: Duration = .zero,
         completion: @escaping (Result<Void, LinkFailure>) -> Void
-    ) { channel.secure(level, completion: completion) }
+    ) { channel.secure(level, early: early, completion: completion) }
 
     /// Calls `body` with the client and the current time, and then sends the resulting PDUs.
     package func perform<Result, Failure: Error>(

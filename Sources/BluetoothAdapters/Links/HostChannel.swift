@@ -12,11 +12,14 @@ package final class HostChannel: ATTChannel {
     private var isOpen = true
     /// The requested security level and the handler of the result; nil if no request is pending.
     private var securing: (level: GATTLinkSecurity.Level, completion: (Result<Void, LinkFailure>) -> Void)?
+    private var early = Duration.zero
+    private var packets = EarlyPackets()
     private let timer = LoopTimer()
     /// Maximum time for encrypting the link.
     private static let securingTime = Duration.seconds(10)
 
     package private(set) var security: GATTLinkSecurity
+    package var onSecurity: (() -> Void)?
     package private(set) var timing: ConnectionTiming?
     package var onTiming: ((ConnectionTiming) -> Void)?
     package var onReceive: ((Span<UInt8>) -> Void)?
@@ -41,9 +44,16 @@ package final class HostChannel: ATTChannel {
         return adapter.send(pdu, on: connection.handle)
     }
 
-    package func secure(_ level: GATTLinkSecurity.Level, completion: @escaping (Result<Void, LinkFailure>) -> Void) {
+    package var refusedPackets: UInt64 { packets.refused }
+
+    package func secure(
+        _ level: GATTLinkSecurity.Level,
+        early: Duration = .zero,
+        completion: @escaping (Result<Void, LinkFailure>) -> Void
+    ) {
         guard isOpen, let adapter else { return }
         securing = (level, completion)
+        self.early = early
         timer.set(on: adapter.loop, after: Self.securingTime) { [weak self] in self?.finishSecuring() }
         // An earlier Security Request from the peer may have started encryption already.
         let isBegun = adapter.perform { host in
@@ -57,12 +67,19 @@ package final class HostChannel: ATTChannel {
         guard let (level, completion) = securing else { return }
         securing = nil
         timer.cancel()
-        completion(security.suffices(for: level) ? .success(()) : .failure(.notSecured))
+        let isSecured = security.suffices(for: level)
+        let accepted = packets.take(encryptedAt: isSecured ? MonotonicClock.now : nil, early: early)
+        completion(isSecured ? .success(()) : .failure(.notSecured))
+        for pdu in accepted {
+            // The handler may have closed the channel.
+            if let onReceive { onReceive(pdu.span) } else { packets.refuse() }
+        }
     }
 
     func take(_ security: GATTLinkSecurity) {
         self.security = security
         finishSecuring()
+        onSecurity?()
     }
 
     func take(_ timing: ConnectionTiming) {
@@ -70,9 +87,9 @@ package final class HostChannel: ATTChannel {
         onTiming?(timing)
     }
 
-    /// Passes on a PDU; PDUs received while the link is being secured are discarded.
+    /// Passes on a PDU; one that is received while the link is being secured is kept until then.
     func receive(_ pdu: [UInt8]) {
-        if securing == nil { onReceive?(pdu.span) }
+        if securing == nil { onReceive?(pdu.span) } else { packets.add(pdu, at: MonotonicClock.now) }
     }
 
     /// Closes the channel and ends the connection, because the connection has no other channel.
@@ -93,9 +110,11 @@ package final class HostChannel: ATTChannel {
     private func forget() {
         isOpen = false
         securing = nil
+        packets.refuseAll()
         timer.cancel()
         onReceive = nil
         onTiming = nil
+        onSecurity = nil
         onWritable = nil
         onClosed = nil
     }

@@ -34,6 +34,15 @@ package final class KernelATTChannel: ATTChannel {
     ///
     /// For a link made by this process, it is not updated until the link has been secured.
     package private(set) var security = GATTLinkSecurity()
+    /// The handler of the encryption of a link that a central made.
+    ///
+    /// The kernel does not report the encryption: until it is found, the security is read every 20 ms.
+    package var onSecurity: (() -> Void)? {
+        didSet { if onSecurity == nil { securityTimer.cancel() } else { awaitSecurity() } }
+    }
+    private let securityTimer = LoopTimer()
+    /// Interval between two readings of the link's security.
+    private static let securityInterval = Duration.milliseconds(20)
     /// The requested security level and the handler of the result; nil if no request is pending.
     private var securing: (level: GATTLinkSecurity.Level, completion: (Result<Void, LinkFailure>) -> Void)?
     /// True once the link is secured.
@@ -42,6 +51,11 @@ package final class KernelATTChannel: ATTChannel {
     private var isSecured = false
     /// True while waiting for the response to `ChannelFault.question`.
     private var isAsking = false
+    private var early = Duration.zero
+    private var packets = EarlyPackets()
+    private let makeWatch: () -> EncryptionWatch?
+    /// Watch for the time of the encryption, while the link is being secured; nil if it cannot be opened.
+    private var watch: EncryptionWatch?
     /// Maximum time for encrypting the link.
     private static let securingTime = Duration.seconds(10)
 
@@ -69,15 +83,19 @@ package final class KernelATTChannel: ATTChannel {
     package var onClosed: ((LinkFailure) -> Void)?
 
     /// Starts connecting from the adapter whose address is `local`.
+    ///
+    /// Without the watch that `makeWatch` creates, no packet is accepted that arrived while the link was being secured.
     init(
         to device: DeviceAddress,
         from local: BluetoothAddress,
         on loop: EventLoop,
         timeout: Duration,
+        watchingWith makeWatch: @escaping () -> EncryptionWatch? = { nil },
         completion: @escaping Completion
     ) throws(LinkFailure) {
         self.device = device
         self.loop = loop
+        self.makeWatch = makeWatch
         self.completion = completion
         do throws(Errno) {
             socket = try L2CAPSocket(local: local.rawValue, receiveBuffer: Self.receiveBuffer)
@@ -96,6 +114,7 @@ package final class KernelATTChannel: ATTChannel {
     init(accepted central: consuming L2CAPListener.Central, on loop: EventLoop) throws(LinkFailure) {
         device = DeviceAddress(BluetoothAddress(rawValue: central.address), central.isRandom ? .random : .public)
         self.loop = loop
+        makeWatch = { nil }
         socket = central.takeSocket()
         // The central may secure the link at any time.
         isSecured = true
@@ -136,14 +155,17 @@ package final class KernelATTChannel: ATTChannel {
     ///
     /// The kernel keeps the connection for about 2 s; `KernelAdapter.disconnect` ends it immediately.
     package func close() {
-        for timer in [connectTimer, resendTimer, securingTimer] { timer.cancel() }
+        for timer in [connectTimer, resendTimer, securingTimer, securityTimer] { timer.cancel() }
         if let registration { loop.unwatch(registration, socket.descriptor) }
         registration = nil
         completion = nil
         securing = nil
+        packets.refuseAll()
+        watch = nil
         onReceive = nil
         onGap = nil
         onTiming = nil
+        onSecurity = nil
         onWritable = nil
         onClosed = nil
     }
@@ -157,7 +179,10 @@ package final class KernelATTChannel: ATTChannel {
             finishSecuring()
             return
         }
-        if isSecured { readSecurity() }
+        if isSecured {
+            readSecurity()
+            if security.level > .none { noteSecurity() }
+        }
         if readiness.hasInput { read() }
         if readiness.contains(.writable), let registration {
             do throws(Errno) {
@@ -197,9 +222,18 @@ package final class KernelATTChannel: ATTChannel {
 
     // MARK: Security
 
-    package func secure(_ level: GATTLinkSecurity.Level, completion: @escaping (Result<Void, LinkFailure>) -> Void) {
+    package var refusedPackets: UInt64 { packets.refused }
+
+    package func secure(
+        _ level: GATTLinkSecurity.Level,
+        early: Duration = .zero,
+        completion: @escaping (Result<Void, LinkFailure>) -> Void
+    ) {
         guard let registration else { return }
         securing = (level, completion)
+        self.early = early
+        watch = makeWatch()
+        if watch != nil { try? socket.stampPackets(true) }
         securingTimer.set(on: loop, after: Self.securingTime) { [unowned self] in fail(.notSecured) }
         isAsking = ChannelFault.running != .absent
         do throws(Errno) {
@@ -227,18 +261,29 @@ package final class KernelATTChannel: ATTChannel {
         readSecurity()
         let wasAsking = isAsking
         var isOver = socket.descriptor.takePendingError() != nil
-        // Packets received up to now were sent before the device proved that it has the key, so they are discarded.
+        let isSufficient = security.suffices(for: level)
+        var buffer = [UInt8](repeating: 0, count: L2CAPSocket.packetCapacity)
         while !isOver {
-            let taken = try? socket.receive { pdu, dropped in
-                self.dropped = dropped
-                if ChannelFault.isAnswer(pdu) { isAsking = false }
-            }
+            let taken = try? socket.receiveStamped(into: &buffer)
             guard let received = taken else {
                 isOver = true
                 break
             }
-            guard case .done(let count) = received else { break }
-            isOver = count == 0
+            guard case .done(let (packet, facts)) = received else { break }
+            isOver = packet.count == 0
+            dropped = facts.dropped
+            guard !isOver else { break }
+            let pdu = buffer[..<packet.count]
+            // The level was read before, so a packet that is read while it does not suffice came before as well.
+            if ChannelFault.isAnswer(pdu.span) {
+                isAsking = false
+            } else if isSufficient, !packet.isTruncated, let time = facts.time {
+                packets.add(Array(pdu), at: time)
+            } else if early > .zero, !packet.isTruncated, let time = facts.time {
+                packets.add(Array(pdu), at: time)
+            } else {
+                packets.refuse()
+            }
         }
         guard !isOver else { return fail(.notSecured) }
         guard !isAsking else { return }
@@ -250,16 +295,39 @@ package final class KernelATTChannel: ATTChannel {
             }
             return
         }
-        guard security.suffices(for: level) else { return }
+        guard isSufficient else { return }
         do throws(Errno) {
             try loop.change(registration, socket.descriptor, to: .readable)
         } catch {
             return fail(.system(error))
         }
+        let time = (try? socket.connectionHandle()).flatMap { watch?.time(ofEncryption: $0) }
+        let accepted = packets.take(encryptedAt: time, early: early)
+        if watch != nil { try? socket.stampPackets(false) }
+        watch = nil
         securingTimer.cancel()
         securing = nil
         isSecured = true
         completion(.success(()))
+        for pdu in accepted {
+            // The handler may have closed the channel.
+            if let receiver { receiver(pdu.span) } else { packets.refuse() }
+        }
+    }
+
+    private func awaitSecurity() {
+        guard registration != nil, security.level == .none else { return }
+        securityTimer.set(on: loop, after: Self.securityInterval) { [unowned self] in
+            if isSecured { readSecurity() }
+            if security.level > .none { noteSecurity() } else { awaitSecurity() }
+        }
+    }
+
+    /// Reports the encryption, once.
+    private func noteSecurity() {
+        guard let handler = onSecurity else { return }
+        onSecurity = nil
+        handler()
     }
 
     private func readSecurity() {

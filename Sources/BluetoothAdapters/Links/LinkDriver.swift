@@ -35,6 +35,8 @@ package final class LinkDriver {
     private let radio: RadioArbiter
     private var device: DeviceAddress?
     private var required = GATTLinkSecurity.Level.none
+    private var early = Duration.zero
+    private var exchangesMTU = true
     /// The time after which the driver stops connecting again; nil if there is no limit.
     private var end: Duration?
     private var attempt: RadioAttempt?
@@ -43,6 +45,7 @@ package final class LinkDriver {
     private var exchange: GATTClient.ProcedureID?
     private var droppedBefore: UInt64 = 0
     private var tooLongBefore: UInt64 = 0
+    private var refusedBefore: UInt64 = 0
 
     /// Creates a driver without a link.
     package init(on radio: RadioArbiter) {
@@ -54,18 +57,25 @@ package final class LinkDriver {
     /// Number of received values that exceeded the maximum length.
     package var tooLongValues: UInt64 { tooLongBefore &+ (link?.tooLongValues ?? 0) }
 
+    /// Number of received packets that were refused because the link was not encrypted yet.
+    package var refusedPackets: UInt64 { refusedBefore &+ (link?.refusedPackets ?? 0) }
+
     /// Connects to a device; an earlier link must have ended or been closed.
     ///
-    /// No request is sent to the device before the link has the `required` security.
+    /// No request is sent to the device before the link has the `required` security. Packets that arrived at most
+    /// `early` before the encryption are delivered after it. Without `exchangesMTU`, the default MTU remains, and no
+    /// request is sent before `ready`.
     package func open(
         _ device: DeviceAddress,
         _ patience: RadioAttempt.Patience,
-        requiring required: GATTLinkSecurity.Level = .none
+        requiring required: GATTLinkSecurity.Level = .none,
+        early: Duration = .zero,
+        exchangesMTU: Bool = true
     ) {
         forget()
         leavesMTU = leavesMTU && device == self.device
         self.device = device
-        self.required = required
+        (self.required, self.early, self.exchangesMTU) = (required, early, exchangesMTU)
         end =
             switch patience {
             case .once(let limit): MonotonicClock.now + limit
@@ -88,7 +98,7 @@ package final class LinkDriver {
     }
 
     private func connect(to device: DeviceAddress) {
-        asksForMTU = !leavesMTU
+        asksForMTU = exchangesMTU && !leavesMTU
         let patience = end.map { RadioAttempt.Patience.once($0 - MonotonicClock.now) } ?? .forever
         attempt = radio.connect(to: device, patience) { [unowned self] result in connected(result) }
     }
@@ -107,7 +117,7 @@ package final class LinkDriver {
 
     private func secure(_ link: ATTLink) {
         guard required > .none else { return exchangeMTU(link) }
-        link.secure(required) { [weak self, weak link] result in
+        link.secure(required, early: early) { [weak self, weak link] result in
             guard let self, let link, link === self.link else { return }
             switch result {
             case .success: exchangeMTU(link)
@@ -147,7 +157,7 @@ package final class LinkDriver {
         case .procedure(let event): onEvent?(.procedure(event))
         // Retry: a controller may report a connection before it has received any packet from the device.
         case .closed(.notEstablished) where end.map { MonotonicClock.now < $0 } ?? true:
-            leavesMTU = !asksForMTU
+            leavesMTU = exchangesMTU && !asksForMTU
             forget()
             connect(to: link.device)
         case .closed(let failure):
@@ -164,6 +174,8 @@ package final class LinkDriver {
         self.link = nil
         droppedBefore &+= UInt64(link.droppedPackets)
         tooLongBefore &+= link.tooLongValues
+        // Closing refuses the packets that still wait for the encryption.
         link.close()
+        refusedBefore &+= link.refusedPackets
     }
 }

@@ -42,6 +42,9 @@ package struct HCISocket: ~Copyable {
         self.descriptor = descriptor
     }
 
+    /// Makes the kernel report, with each packet, when it received the packet (HCI_TIME_STAMP).
+    package func stampPackets() throws(Errno) { try descriptor.setOption(SOL_HCI, HCI_TIME_STAMP, to: Int32(1)) }
+
     /// Receives pending packets into `packets`, at most `PacketBatch.places`; returns the number of packets (C:
     /// `recvmmsg`).
     package func receive(into packets: PacketBatch) throws(Errno) -> NonBlocking<Int> {

@@ -12,9 +12,10 @@ package import SystemPackage
 package struct L2CAPSocket: ~Copyable {
     package let descriptor: Descriptor
 
-    /// Buffer for one PDU.
+    /// Size of a buffer for one PDU.
     ///
     /// The largest MTU in use is 517 bytes; the remaining space is for peers that exceed the MTU.
+    package static let packetCapacity = 1024
     private typealias Packet = InlineArray<1024, UInt8>
 
     /// L2CAP channel identifier of the Attribute Protocol (Core 6.0, Vol 3, Part A, 2.1).
@@ -68,6 +69,20 @@ package struct L2CAPSocket: ~Copyable {
         try descriptor.setOption(SOL_BLUETOOTH, BT_SECURITY, to: SecurityOption(level: level))
     }
 
+    /// Makes the kernel report, with each packet, when it received the packet.
+    package func stampPackets(_ isOn: Bool) throws(Errno) { try descriptor.stampPackets(isOn) }
+
+    /// Returns the connection's handle on its controller (L2CAP_CONNINFO).
+    package func connectionHandle() throws(Errno) -> UInt16 {
+        try descriptor.option(SOL_L2CAP, L2CAP_CONNINFO, initial: ConnectionInformation()).handle
+    }
+
+    /// Layout of struct l2cap_conninfo.
+    private struct ConnectionInformation: BitwiseCopyable {
+        var handle: UInt16 = 0
+        var deviceClass: (UInt8, UInt8, UInt8) = (0, 0, 0)
+    }
+
     /// Layout of struct bt_security.
     private struct SecurityOption: BitwiseCopyable {
         var level: UInt8 = 0
@@ -117,6 +132,13 @@ package struct L2CAPSocket: ~Copyable {
             if count > 0 { body(packet.span.extracting(first: count), control.count) }
         }
         return received
+    }
+
+    /// Receives one packet with its time (`stampPackets`) and the number of earlier drops.
+    package func receiveStamped(
+        into buffer: inout [UInt8]
+    ) throws(Errno) -> NonBlocking<(packet: ReceivedPacket, facts: PacketFacts)> {
+        try descriptor.receiveStamped(into: &buffer)
     }
 
     /// Receives one packet like `receive`, but from a queue that cannot have dropped any packets.

@@ -46,7 +46,11 @@ struct SecuredLinkTests {
             self.loop = loop
         }
 
-        func secure(_ level: GATTLinkSecurity.Level, completion: @escaping (Result<Void, LinkFailure>) -> Void) {
+        func secure(
+            _ level: GATTLinkSecurity.Level,
+            early: Duration,
+            completion: @escaping (Result<Void, LinkFailure>) -> Void
+        ) {
             wanted.append(level)
             _ = loop.schedule(at: .zero) { [self] in
                 security = offered

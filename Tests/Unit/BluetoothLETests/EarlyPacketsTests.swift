@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Testing
+
+@testable import BluetoothAdapters
+
+@Suite("Packets that arrive while a link is being encrypted")
+struct EarlyPacketsTests {
+    /// Packets at 0, 10, 20, 30 and 40 ms, each with its time as its byte.
+    private static var five: EarlyPackets {
+        var packets = EarlyPackets()
+        for time in stride(from: 0 as UInt8, through: 40, by: 10) { packets.add([time], at: .milliseconds(Int(time))) }
+        return packets
+    }
+
+    @Test("By default, only packets after the encryption are accepted, in their order; the others are counted")
+    func after() {
+        var packets = Self.five
+        #expect(packets.take(encryptedAt: .milliseconds(20), early: .zero) == [[30], [40]])
+        #expect(packets.refused == 3)
+        // They are returned once.
+        #expect(packets.take(encryptedAt: .milliseconds(20), early: .zero).isEmpty)
+        #expect(packets.refused == 3)
+    }
+
+    @Test(
+        "A packet of the allowed time before the encryption is accepted, one before it is refused",
+        arguments: [
+            (early: Duration.milliseconds(10), accepted: [[10], [20], [30], [40]] as [[UInt8]]),
+            (.microseconds(9999), [[20], [30], [40]]),
+            (.milliseconds(50), [[0], [10], [20], [30], [40]]),
+        ]
+    )
+    func early(_ early: Duration, _ accepted: [[UInt8]]) {
+        var packets = Self.five
+        #expect(packets.take(encryptedAt: .milliseconds(20), early: early) == accepted)
+        #expect(packets.refused == UInt64(5 - accepted.count))
+    }
+
+    @Test("Without the time of the encryption, all packets are refused and counted")
+    func unknown() {
+        var packets = Self.five
+        packets.refuse()
+        #expect(packets.take(encryptedAt: nil, early: .seconds(1)).isEmpty)
+        #expect(packets.refused == 6)
+    }
+
+    @Test("When the link ends, the kept packets are refused and counted, once")
+    func end() {
+        var packets = Self.five
+        packets.refuseAll()
+        packets.refuseAll()
+        #expect(packets.refused == 5)
+        #expect(packets.take(encryptedAt: .zero, early: .seconds(1)).isEmpty)
+        #expect(packets.refused == 5)
+    }
+
+    @Test("Of more than 64 packets, the oldest are refused and counted")
+    func bound() {
+        var packets = EarlyPackets()
+        for number in 0..<100 { packets.add([UInt8(number)], at: .milliseconds(number)) }
+        #expect(packets.refused == 36)
+        let accepted = packets.take(encryptedAt: .milliseconds(-1), early: .zero)
+        #expect(accepted == (36..<100).map { [UInt8($0)] })
+        #expect(packets.refused == 36)
+    }
+}
