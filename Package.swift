@@ -29,7 +29,7 @@ let fuzzing = Context.environment["BLEWEDGE_FUZZING"]
 /// What takes hostile bytes, and counts its edges for libFuzzer; the rest would only be more to look at after each input.
 let fuzzed: Set = [
     "BluetoothPackets", "BluetoothHost", "Keystrokes", "Typing", "Devices", "Configuration", "Link", "Control",
-    "BeaconServer", "HIDReports",
+    "BeaconServer", "HIDReports", "HIDHost",
 ]
 
 /// The settings of a target of the product.
@@ -78,7 +78,10 @@ let package = Package(
         // What the package Benchmarks measures; not for users.
         .library(
             name: "_Measured",
-            targets: ["Measuring", "RadioMeasuring", "CReference", "Keystrokes", "BluetoothHost", "BluetoothPackets"]
+            targets: [
+                "Measuring", "RadioMeasuring", "CReference", "Keystrokes", "HIDReports", "BluetoothHost",
+                "BluetoothPackets",
+            ]
         ),
         // What Tests/Fuzzing/run links with libFuzzer; not for users.
         .library(name: "_Fuzzed", type: .static, targets: ["Fuzzing"]),
@@ -116,6 +119,8 @@ let package = Package(
         module("Keystrokes"),
         // From the reports of a keyboard to text: report descriptors, held keys, characters.
         module("HIDReports", ["Keystrokes"]),
+        // The host's side of HID over GATT: discovery, subscriptions, input, what is kept of a device.
+        module("HIDHost", ["BluetoothHost", "BluetoothPackets", "HIDReports"]),
         // What is installed on a target system, beside the files that it is: one source for both.
         .target(
             name: "ServiceFiles",
@@ -141,13 +146,14 @@ let package = Package(
         // Which device is meant, how it is found, and what is kept of it.
         module(
             "Devices",
-            ["Texts", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets", "LinuxIO", systemPackage]
+            ["Texts", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets", "HIDHost", "LinuxIO", systemPackage]
         ),
         // The configuration file and the profiles of devices.
         module(
             "Configuration",
             [
-                "Devices", "Typing", "Beacons", "Texts", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets",
+                "Devices", "HIDReports", "Typing", "Beacons", "Texts", "BluetoothAdapters", "BluetoothHost",
+                "BluetoothPackets",
                 "Keystrokes", "LinuxIO", "CTOML", systemPackage,
             ]
         ),
@@ -155,7 +161,8 @@ let package = Package(
         module(
             "Link",
             [
-                "Configuration", "Devices", "Typing", "Texts", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets",
+                "Configuration", "Devices", "HIDHost", "HIDReports", "Typing", "Texts", "BluetoothAdapters",
+                "BluetoothHost", "BluetoothPackets",
                 "Keystrokes", "LinuxIO", systemPackage,
             ]
         ),
@@ -164,7 +171,7 @@ let package = Package(
             "Rehearsal",
             [
                 "Link", "Configuration", "Beacons", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets",
-                "LinuxIO", "VirtualAdapters", "VirtualRadio",
+                "HIDReports", "LinuxIO", "VirtualAdapters", "VirtualRadio",
             ]
         ),
         // Requests and answers over the control socket, its client and its server.
@@ -178,8 +185,8 @@ let package = Package(
         module(
             "Daemon",
             [
-                "Control", "Link", "Configuration", "Devices", "Typing", "Beacons", "Texts", "BluetoothAdapters",
-                "BluetoothHost", "BluetoothPackets",
+                "Control", "Link", "HIDHost", "HIDReports", "Configuration", "Devices", "Typing", "Beacons", "Texts",
+                "BluetoothAdapters", "BluetoothHost", "BluetoothPackets",
                 "Keystrokes", "LinuxIO", systemPackage,
             ]
         ),
@@ -321,6 +328,10 @@ let package = Package(
         ),
         tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),
         tests("HIDReportsTests", ["TestSupport", "HIDReports", "Keystrokes"]),
+        tests(
+            "HIDHostTests",
+            ["TestSupport", "HIDHost", "HIDReports", "BluetoothHost", "BluetoothPackets", "Keystrokes"]
+        ),
         tests("TextsTests", ["TestSupport", "Texts", "BluetoothPackets", "Printable"]),
         tests("TypingTests", ["TestSupport", "Control", "Typing", "Texts", "Keystrokes", "LinuxIO", systemPackage]),
         tests(
@@ -337,8 +348,9 @@ let package = Package(
             [
                 "TestSupport", "ClockSupport", "TextsSupport", "SoakSupport", "Setup", "Daemon", "Control", "Rehearsal",
                 "Link", "Configuration", "Devices", "Typing", "Beacons", "Texts",
-                "BluetoothAdapters", "BluetoothHost", "BluetoothPackets", "VirtualAdapters", "Keystrokes", "LinuxIO",
-                "CLinux", systemPackage,
+                "BluetoothAdapters", "BluetoothHost", "BluetoothPackets", "HIDHost", "HIDReports", "VirtualAdapters",
+                "Keystrokes",
+                "LinuxIO", "CLinux", systemPackage,
             ]
         ),
         tests(

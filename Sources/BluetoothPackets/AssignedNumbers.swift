@@ -76,6 +76,11 @@ extension BluetoothUUID {
     public static var humidity: BluetoothUUID { 0x2A6F }
     /// Weight Measurement characteristic.
     public static var weightMeasurement: BluetoothUUID { 0x2A9D }
+
+    // Descriptor UUIDs (Assigned Numbers, 3.7).
+
+    /// Report Reference descriptor: the id and the type of a HID report.
+    public static var reportReference: BluetoothUUID { 0x2908 }
 }
 
 /// Names of common services, characteristics and descriptors (Bluetooth SIG, Assigned Numbers, 3.4, 3.7 and 3.8).

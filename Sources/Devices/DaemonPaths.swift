@@ -112,6 +112,7 @@ package struct DaemonPaths: Hashable, Sendable {
     package var designated: FilePath { state.appending("designated") }
     package var bonds: FilePath { state.appending("bonds") }
     package var known: FilePath { state.appending("devices") }
+    package var hidDevices: FilePath { state.appending("hid-devices") }
     /// Returns the path of the lock file for an adapter such as `hci0`.
     ///
     /// `user:hci0` has the same lock file as `hci0`; in other names, every character except ASCII letters and digits

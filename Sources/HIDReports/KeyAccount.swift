@@ -27,6 +27,17 @@ public struct KeyAccount: Equatable, Sendable {
     /// Sum of all outcomes.
     public var sum: UInt64 { outcomes.reduce(0, &+) }
 
+    /// Adds the counts of another account, for example of another service of the same device.
+    public mutating func add(_ other: KeyAccount) {
+        reports &+= other.reports
+        characters &+= other.characters
+        bytes &+= other.bytes
+        shorter &+= other.shorter
+        longer &+= other.longer
+        dropped &+= other.dropped
+        for index in outcomes.indices { outcomes[index] &+= other.outcomes[index] }
+    }
+
     mutating func count(_ outcome: ReportOutcome, _ length: ReportReading.Length) {
         reports &+= 1
         outcomes[outcome.rawValue] &+= 1

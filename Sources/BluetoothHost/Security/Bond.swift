@@ -76,7 +76,7 @@ public struct Bond: Hashable, Sendable {
             text += " key=" + words.joined(separator: ",")
         }
         if let key = identityResolvingKey { text += " irk=" + Hexadecimal.text(key) }
-        return text + " crc=" + Hexadecimal.text(UInt64(Self.checksum(text.utf8)), digits: 8)
+        return RecordChecksum.appended(to: text)
     }
 
     /// Parses a line in the format of `record`; returns nil if the line differs in any character from the output of
@@ -110,16 +110,6 @@ public struct Bond: Hashable, Sendable {
 
     private static func value(of word: Substring, _ name: String) -> Substring? {
         word.hasPrefix(name) ? word.dropFirst(name.count) : nil
-    }
-
-    /// Returns the CRC-32/ISO-HDLC checksum of the bytes, which uses the reflected polynomial 0x04C11DB7.
-    private static func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
-        var sum: UInt32 = 0xFFFF_FFFF
-        for byte in bytes {
-            sum ^= UInt32(byte)
-            for _ in 0..<8 { sum = sum & 1 == 1 ? sum >> 1 ^ 0xEDB8_8320 : sum >> 1 }
-        }
-        return ~sum
     }
 
     /// Keys in the format that the kernel loads.
