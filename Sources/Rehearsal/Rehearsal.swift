@@ -20,7 +20,7 @@ package final class Rehearsal {
     private let loop: EventLoop
     private let radio: MemoryRadio
     private let transport: MemoryTransport
-    private let devices: [any SimulatedDevice]
+    let devices: [any SimulatedDevice]
     private let controllers: [SimulatedCast.Device: [VirtualController]]
 
     /// Creates the radio and its devices, which start when the loop runs.
@@ -71,7 +71,18 @@ package final class Rehearsal {
     /// Creates the core of the simulated adapter; the core keeps a strong reference to this object.
     package func core(capture: TrafficCapture? = nil) -> AdapterCore {
         AdapterCore(loop) { [self] loop, completion in
-            LowEnergyAdapters.start(transport, name, loop, capture, completion)
+            LowEnergyAdapters.start(transport, name, loop, capture) { [self] result in
+                if case .success(let adapter as HostAdapter) = result { shareBonds(of: adapter) }
+                completion(result)
+            }
+        }
+    }
+
+    /// Passes the adapter's bonds to the simulated keyboards, whenever they have changed.
+    private func shareBonds(of adapter: HostAdapter) {
+        let keyboards = devices.compactMap { $0 as? HIDKeyboardDevice }
+        adapter.onBonds = { bonds in
+            for keyboard in keyboards { keyboard.remember(bonds) }
         }
     }
 }

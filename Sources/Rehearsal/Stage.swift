@@ -20,9 +20,6 @@ struct Stage {
         major: 1,
         minor: 7
     )
-    /// Service and appearance of a keyboard (Assigned Numbers, 3.4.2 and 2.6.3).
-    private static let humanInterface: BluetoothUUID = 0x1812
-    private static let keyboard: UInt16 = 0x03C1
 
     private let radio: MemoryRadio
     /// Controller of the adapter that this program uses.
@@ -64,12 +61,13 @@ struct Stage {
             ]
         case .hid:
             [
-                advertiser(
-                    .init(localName: "HID Scanner", services: [Self.humanInterface], appearance: Self.keyboard),
-                    isConnectable: true,
-                    at: 4,
-                    dBm: -66
-                )
+                HIDKeyboardDevice(
+                    name: SimulatedKeyboard.usualName,
+                    every: .seconds(4),
+                    on: core(at: 4, SimulatedKeyboard.usualName, dBm: -66)
+                ) { number in
+                    Barcodes.samples[number % Barcodes.samples.count] + "\r"
+                }
             ]
         case .badge:
             BeaconFrame(.iBeacon, Self.badge, measuredPower: -59)

@@ -5,6 +5,11 @@ package import BluetoothPackets
 import LinuxIO
 
 extension HostAdapter {
+    package func makeScanner() throws(ScanError) -> any DeviceScanner {
+        guard isOpen, host.failure == nil else { throw .adapterGone }
+        return HostScanner(self)
+    }
+
     package var controllerCounts: ControllerCounts {
         var counts = ControllerCounts()
         counts.probes = host.counters.probes

@@ -21,7 +21,7 @@ package final class HostAdapter: LowEnergyAdapter {
     private var timerDeadline: Duration?
     private var isPumping = false
     private var isPumpScheduled = false
-    private var isOpen = true
+    private(set) var isOpen = true
     private var onReleased: (() -> Void)?
     weak var activeScanner: HostScanner?
     /// The pairing started by the user.
@@ -39,6 +39,8 @@ package final class HostAdapter: LowEnergyAdapter {
     /// Never called: this process sends the connection commands itself.
     package var onStalledConnection: (() -> Void)?
     package var isConnected: Bool { !host.connections.isEmpty }
+    /// The handler of a change of the bonds that this host uses, other than by a new pairing.
+    package var onBonds: (([Bond]) -> Void)?
     /// The handler of every HCI packet, for a capture; `isSent` is true for a packet to the controller.
     package var onPacket: ((_ isSent: Bool, Span<UInt8>) -> Void)?
 
@@ -123,11 +125,6 @@ package final class HostAdapter: LowEnergyAdapter {
     /// The address that peers see, with its type; nil before the adapter is ready.
     package var deviceAddress: DeviceAddress? { host.ownAddress }
     package var counters: LowEnergyHost.Counters { host.counters }
-
-    package func makeScanner() throws(ScanError) -> any DeviceScanner {
-        guard isOpen, host.failure == nil else { throw .adapterGone }
-        return HostScanner(self)
-    }
 
     package func connect(
         to device: DeviceAddress,
@@ -222,7 +219,11 @@ package final class HostAdapter: LowEnergyAdapter {
     func perform<Result, Failure: Error>(
         _ body: (inout LowEnergyHost) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        defer { flush() }
+        let bonds = onBonds == nil ? [] : host.bonds
+        defer {
+            flush()
+            if let onBonds, bonds != host.bonds { onBonds(host.bonds) }
+        }
         return try body(&host)
     }
 

@@ -11,13 +11,14 @@ package final class ServerCore {
     /// The connection of one central; `unsent` is the PDU for which the channel had no room.
     private final class Link {
         let channel: any ATTChannel
-        var client = GATTClient()
+        var client: GATTClient
         /// The link's security when it was last passed to the server.
         var security: GATTLinkSecurity
         var unsent: [UInt8]?
 
-        init(_ channel: any ATTChannel) {
+        init(_ channel: any ATTChannel, _ mtu: UInt16) {
             self.channel = channel
+            client = GATTClient(localMTU: mtu)
             security = channel.security
         }
     }
@@ -28,20 +29,28 @@ package final class ServerCore {
     private var links: [GATTServer.PeerID: Link] = [:]
     private let timer = LoopTimer()
     private var isPumping = false
+    private let mtu: UInt16
     private let onEvent: (ServerCore, GATTServer.Event) -> Void
     private let onConnection: (GATTServer.PeerID, DeviceAddress, DisconnectReason?) -> Void
 
+    /// The handler of a change of a central's security, called before the central's next request is processed.
+    ///
+    /// Set it before the server advertises.
+    package var onSecurity: ((GATTServer.PeerID, GATTLinkSecurity) -> Void)?
+
     /// Creates a server for a database; it does not advertise yet.
     ///
-    /// `onEvent` receives the events of the GATT server. `onConnection` is called when a central has connected, and
+    /// `mtu` is the maximum ATT_MTU of a connection, 23 to 517 bytes. `onEvent` receives the events of the GATT server. `onConnection` is called when a central has connected, and
     /// when it has disconnected, with the reason.
     package init(
         _ radio: RadioArbiter,
         _ database: GATTServerDatabase,
+        mtu: UInt16 = ATTBearer.largestUsefulMTU,
         onEvent: @escaping (ServerCore, GATTServer.Event) -> Void,
         onConnection: @escaping (GATTServer.PeerID, DeviceAddress, DisconnectReason?) -> Void
     ) {
         self.radio = radio
+        self.mtu = mtu
         server = GATTServer(database)
         self.onEvent = onEvent
         self.onConnection = onConnection
@@ -90,13 +99,24 @@ package final class ServerCore {
     // MARK: Centrals
 
     private func accept(_ channel: any ATTChannel) {
-        let link = Link(channel)
+        let link = Link(channel, mtu)
         let id = server.connect(security: link.security)
         links[id] = link
         channel.onReceive = { [weak self] pdu in self?.receive(pdu, from: id) }
         channel.onWritable = { [weak self] in self?.pump() }
         channel.onClosed = { [weak self] failure in self?.end(id, DisconnectReason(failure)) }
         onConnection(id, channel.device, nil)
+        guard onSecurity != nil, links[id] != nil else { return }
+        if link.security.level > .none { onSecurity?(id, link.security) }
+        channel.onSecurity = { [weak self] in self?.noteSecurity(of: id) }
+    }
+
+    /// Passes the link's current security to the server.
+    private func noteSecurity(of id: GATTServer.PeerID) {
+        guard let link = links[id], link.channel.security != link.security else { return }
+        link.security = link.channel.security
+        server.setSecurity(link.security, of: id)
+        onSecurity?(id, link.security)
     }
 
     /// Ends the connection with a central; `completion` is called when the controller has ended it.
@@ -148,10 +168,7 @@ package final class ServerCore {
     private func receive(_ pdu: Span<UInt8>, from id: GATTServer.PeerID) {
         guard let link = links[id] else { return }
         // After its request is rejected, a central pairs or encrypts the link, and repeats the request.
-        if link.channel.security != link.security {
-            link.security = link.channel.security
-            server.setSecurity(link.security, of: id)
-        }
+        noteSecurity(of: id)
         _ = link.client.receive(pdu, from: id, for: &server, now: MonotonicClock.now)
         pump()
     }

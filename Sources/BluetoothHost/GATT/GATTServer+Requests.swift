@@ -167,6 +167,23 @@ extension GATTServer {
         }
     }
 
+    /// Restores the subscription that a bonded client made on an earlier connection; reports it as `subscribed`.
+    ///
+    /// Call it only once the link is as secure as subscribing requires. Throws `notSubscribable` if the characteristic
+    /// does not support this kind. Does nothing if the peer has disconnected. Core 6.0, Vol 3, Part G, 3.3.3.3.
+    public mutating func restoreSubscription(
+        _ kind: GATTSubscriptionKind,
+        to handle: AttributeHandle,
+        of id: PeerID
+    ) throws(GATTServerError) {
+        let property: GATTCharacteristicProperties = kind == .notifications ? .notify : .indicate
+        guard database.attribute(handle)?.subscribable.contains(property) == true else {
+            throw .notSubscribable(handle)
+        }
+        guard peers[id] != nil else { return }
+        configure(id, handle, kind.rawValue)
+    }
+
     private mutating func configure(_ id: PeerID, _ value: AttributeHandle, _ bits: UInt16) {
         let before = peers[id]?.configurations[value].flatMap { GATTSubscriptionKind(configuration: $0) }
         peers[id]?.configurations[value] = bits == 0 ? nil : bits

@@ -16,6 +16,7 @@ package enum LogText: String, Localized {
     case goesTo, standardOutput, standardInput, keyboardIs, keyboardWithoutNode, captureStopped, linesMissing
     // Messages about a device's attributes, a simulated device, captures, tables and configurations.
     case subscribed, advertising, connected, disconnectedFrom, wanted, unwanted, linesSent, simulated, packetsLeftOut
+    case lights, untyped
     case tableCorrect, configurationCorrect, configurationMissing
     // Results of the benchmark.
     case keysPerSecond, memory, disturbed
@@ -134,6 +135,12 @@ package enum LogText: String, Localized {
             LocalText(
                 "sent {1} lines, {2} bytes in {3} notifications; received {4} bytes in {5} writes",
                 "送信: {1}行、{2}バイト(通知{3}回)、受信: {4}バイト(書き込み{5}回)"
+            )
+        case .lights: LocalText("LEDs: {1}", "キーボードのLED: {1}")
+        case .untyped:
+            LocalText(
+                "{1} characters were omitted, because a US keyboard has no keys for them",
+                "USキーボードにキーがない{1}文字を除きました"
             )
         case .packetsLeftOut:
             LocalText("{1} malformed packets were skipped", "解釈できないパケット{1}個を除きました")

@@ -9,6 +9,7 @@ import Control
 import Daemon
 import Devices
 import LinuxIO
+import Rehearsal
 import Texts
 
 /// The line end that is sent to the central.
@@ -28,16 +29,23 @@ enum LineEnd: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
+extension KeyboardFault: ExpressibleByArgument {}
+
 struct SimulateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
-        abstract: "Simulate a serial device that sends lines and prints the data that it receives.",
+        abstract: "Simulate a serial device or a keyboard scanner that sends lines.",
         usage: "blewedge simulate [<options>]",
         discussion: """
             The simulated device advertises the LINBLE UART service or the service of another profile, and accepts \
             connections until Ctrl-C. Lines are read from standard input, a file or a generator, and are sent as \
             notifications in order. The command reads lines only as fast as the central receives them, and waits while \
             no central is connected. Each write from a central is printed on a separate line.
+
+            With --hid, the simulated device is a keyboard scanner (HID over GATT) instead: it types the lines on a US \
+            keyboard, with Enter after each line. A central can use it only over a link that is encrypted with keys \
+            from pairing, which is accepted without input or output. Over a disconnection, the keyboard keeps the \
+            subscriptions of a paired central. With --fault, it misbehaves deliberately, to test a host.
 
             With --pairable, one central may pair once within the given time. The keys of the central are saved in the \
             state directory. `blewedge bonds` lists these keys, and `blewedge forget` deletes them. With --security, a \
@@ -52,6 +60,8 @@ struct SimulateCommand: ParsableCommand {
               blewedge simulate --adapter hci1 --json
               blewedge simulate --adapter h4:unix:/run/controller.sock
               blewedge simulate --adapter user:hci1 --pairable 60 --security encrypted
+              blewedge simulate --hid --barcodes 50   Type barcodes as a keyboard scanner.
+              blewedge simulate --hid --file scans.txt --fault forget-subscriptions
             """
     )
 
@@ -59,14 +69,30 @@ struct SimulateCommand: ParsableCommand {
 
     @OptionGroup var captureOptions: CaptureOptions
 
-    @Option(help: "Name to advertise.")
-    var name = "LINBLE-TEST"
+    @Option("Name to advertise (default: LINBLE-TEST, with --hid HID Scanner).", value: "name")
+    var name: String?
 
     @Option(
-        "Profile of the serial service to offer: \(Profile.builtIn.map(\.name).joined(separator: ", ")).",
+        "Profile of the serial service to offer (default: linble): \(Profile.serial.map(\.name).joined(separator: ", ")).",
         value: "profile"
     )
-    var profile = Profile.linble.name
+    var profile: String?
+
+    @Flag(help: "Simulate a keyboard scanner (HID over GATT) instead of a serial device.")
+    var hid = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Deliberate fault of the keyboard scanner; may be repeated.",
+            discussion: """
+                no-encryption requires no encryption. keep-key-down omits the release between different keys. \
+                forget-subscriptions forgets the subscriptions of a paired central when it disconnects. short-map \
+                refuses to read the second half of the report map.
+                """,
+            valueName: "kind"
+        )
+    )
+    var fault: [KeyboardFault] = []
 
     @Option("Send the lines of this file instead of standard input.", value: "file", completion: .file())
     var file: String?
@@ -80,14 +106,17 @@ struct SimulateCommand: ParsableCommand {
     )
     var rate: Int?
 
-    @Option("Line ending to send after each line.", value: "end")
+    @Option("Line ending to send after each line; with --hid, cr (Enter) or none.", value: "end")
     var lineEnd = LineEnd.cr
 
-    @Option("Accept pairing for this time, from 1 to 600 s. By default, pairing is rejected.", value: "time")
+    @Option(
+        "Accept pairing for this time, from 1 to 600 s. By default, pairing is rejected; with --hid, it is accepted for 600 s.",
+        value: "time"
+    )
     var pairable: TimeArgument?
 
     @Option(
-        "Minimum security level of a link for subscribing and writing (default: none).",
+        "Minimum security level of a link for subscribing and writing (default: none, with --hid encrypted).",
         value: GATTLinkSecurity.Level.allValueStrings.joined(separator: "|")
     )
     var security: GATTLinkSecurity.Level?
@@ -114,15 +143,33 @@ struct SimulateCommand: ParsableCommand {
         if let pairable, !(.seconds(1)...(.seconds(600))).contains(pairable.duration) {
             throw ValidationError("--pairable must be 1 to 600.")
         }
-        if console != nil, pairable == nil { throw ValidationError("--console requires --pairable.") }
+        if console != nil, pairable == nil, !hid { throw ValidationError("--console requires --pairable.") }
         if let console, console.isAsked, !leavesInput {
             throw ValidationError("--console \(console.rawValue) requires --file or --barcodes.")
         }
-        if Profile(named: profile) == nil {
-            let names = Profile.builtIn.map(\.name).joined(separator: ", ")
+        if let profile, !Profile.serial.contains(where: { $0.name == profile }) {
+            let names = Profile.serial.map(\.name).joined(separator: ", ")
             throw ValidationError("--profile takes one of \(names), not \(LocalName.printable(profile)).")
         }
-        if name.isEmpty { throw ValidationError("--name must not be empty.") }
+        if name?.isEmpty == true { throw ValidationError("--name must not be empty.") }
+        try validateKeyboard()
+    }
+
+    private func validateKeyboard() throws {
+        guard hid else {
+            if !fault.isEmpty { throw ValidationError("--fault requires --hid.") }
+            return
+        }
+        if profile != nil { throw ValidationError("--hid and --profile exclude each other.") }
+        if lineEnd == .lf || lineEnd == .crlf {
+            throw ValidationError("--hid takes --line-end cr or none: a keyboard has no key for a line feed.")
+        }
+        if security == GATTLinkSecurity.Level.none {
+            throw ValidationError("--hid requires encryption, except with --fault no-encryption.")
+        }
+        if security != nil, fault.contains(.noEncryption) {
+            throw ValidationError("--security and --fault no-encryption exclude each other.")
+        }
     }
 
     /// True if standard input is free for the user's answers, because the data comes from elsewhere.
@@ -130,23 +177,25 @@ struct SimulateCommand: ParsableCommand {
 
     /// Default for the way in which the user of this simulated device can take part in a pairing.
     private var usualConsole: PairingConsole {
-        guard StandardStream.error.isTerminal else { return .none }
+        // A scanner has neither a display nor an input for pairing.
+        guard !hid, StandardStream.error.isTerminal else { return .none }
         return leavesInput && StandardInput.isTerminal ? .keyboardDisplay : .display
     }
 
     func run() throws {
         let source: SimulateRun.Source =
             if let file { .file(file) } else if let barcodes { .barcodes(barcodes) } else { .standardInput }
+        let isEncrypted = hid && !fault.contains(.noEncryption)
         try SimulateRun(
-            profile: Profile(named: profile) ?? .linble,
-            name: name,
+            hid ? .keyboard(Set(fault)) : .serial(profile.flatMap { Profile(named: $0) } ?? .linble),
+            name: name ?? (hid ? SimulatedKeyboard.usualName : "LINBLE-TEST"),
             source: source,
             rate: rate ?? (barcodes == nil ? 0 : 1),
             lineEnd: lineEnd.bytes,
             output: json ? .json : hex ? .hex : .text,
             security: SimulateRun.Security(
-                required: security ?? .none,
-                limit: pairable?.duration,
+                required: security ?? (isEncrypted ? .encrypted : .none),
+                limit: pairable?.duration ?? (isEncrypted ? .seconds(600) : nil),
                 console: console ?? usualConsole
             ),
             transport: adapterOptions.adapter ?? .any,

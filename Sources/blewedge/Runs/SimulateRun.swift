@@ -9,11 +9,18 @@ import Daemon
 import Devices
 import Link
 import LinuxIO
+import Rehearsal
 import SystemPackage
 import Texts
 
-/// A simulated module in the foreground, from opening the adapter to printing the summary.
+/// A simulated device in the foreground, from opening the adapter to printing the summary.
 final class SimulateRun {
+    /// Kind of the simulated device.
+    enum Kind {
+        case serial(Profile)
+        case keyboard(Set<KeyboardFault>)
+    }
+
     enum Source {
         case standardInput
         case file(String)
@@ -51,22 +58,21 @@ final class SimulateRun {
     private let access: GATTAccess
     /// The pairing and the bonds; nil if no security is required and pairing is off.
     private let pairing: SimulatedPairing?
-    private let profile: Profile
+    private let kind: Kind
     private let name: String
     private let source: Source
     private let rate: Int
     private let lineEnd: [UInt8]
     private let output: Output
     private var input: LineInput?
-    private var module: SimulatedModule?
-    private var sender: LineSender?
+    private var board: (any SimulatedBoard)?
     private var barcode = 0
     private var isAtEnd = false
     private var written = 0
     private var writtenBytes = 0
 
     init(
-        profile: Profile,
+        _ kind: Kind,
         name: String,
         source: Source,
         rate: Int,
@@ -90,7 +96,7 @@ final class SimulateRun {
                 limit: security.limit,
                 isJSON: isJSON
             )
-        self.profile = profile
+        self.kind = kind
         self.name = name
         self.source = source
         self.rate = rate
@@ -126,7 +132,7 @@ final class SimulateRun {
         } catch {
             throw Self.failure(error, reading: what)
         }
-        input.onLines = { [unowned self] in sender?.pump() }
+        input.onLines = { [unowned self] in board?.pump() }
         input.onFailure = { [unowned self] error in foreground.finish(.failure(Self.failure(error, reading: what))) }
         return input
     }
@@ -136,22 +142,17 @@ final class SimulateRun {
         return CommandFailure(isPermission ? .permission : .inputOutput, CommandFaultText.unreadable, what, "\(error)")
     }
 
-    // MARK: The module
+    // MARK: The device
 
     private func advertise(on radio: RadioArbiter) {
         do {
             if let adapter = radio.adapter { try pairing?.prepare(adapter) }
-            let module = try SimulatedModule(profile, name: name, access: access, on: radio) {
-                [unowned self] event in
-                take(event)
-            }
-            self.module = module
-            let period = rate > 0 ? Duration.nanoseconds(1_000_000_000 / rate) : .zero
-            sender = LineSender(module, every: period, on: foreground.loop) { [unowned self] in nextLine() }
+            let board = try makeBoard(on: radio)
+            self.board = board
             // Do this before the first connection, because a link of the kernel keeps the IO capability with which it
             // began.
             pairing?.begin()
-            try module.start { [unowned self] result in
+            try board.start { [unowned self] result in
                 switch result {
                 case .success: note("advertising", LogText.advertising.message(name, radio.adapter?.name ?? ""))
                 case .failure(let error):
@@ -174,18 +175,51 @@ final class SimulateRun {
         }
     }
 
-    private func take(_ event: SimulatedModule.Event) {
+    private func makeBoard(on radio: RadioArbiter) throws(GATTDatabaseError) -> any SimulatedBoard {
+        let period = rate > 0 ? Duration.nanoseconds(1_000_000_000 / rate) : .zero
+        let next = { [unowned self] in nextLine() }
+        let onEvent = { [unowned self] (event: SimulatedEvent) in take(event) }
+        switch kind {
+        case .serial(let profile):
+            return try SerialBoard(
+                profile,
+                name: name,
+                access: access,
+                every: period,
+                on: radio,
+                next: next,
+                onEvent: onEvent
+            )
+        case .keyboard(let faults):
+            return try KeyboardBoard(
+                name: name,
+                access: access,
+                faults: faults,
+                every: period,
+                on: radio,
+                next: next,
+                onEvent: onEvent
+            )
+        }
+    }
+
+    private func take(_ event: SimulatedEvent) {
         switch event {
         case .connected(let device): note("connected", LogText.connected.message("\(device)"), device)
         case .disconnected(let device, let reason):
             note("disconnected", LogText.disconnectedFrom.message("\(device)", "\(reason)"), device)
         case .subscribed(let isOn):
             note(isOn ? "subscribed" : "unsubscribed", (isOn ? LogText.wanted : .unwanted).message())
-            if isOn { sender?.pump() }
+            if isOn { board?.pump() }
         case .received(let value):
             written += 1
             writtenBytes += value.count
             foreground.print(text(of: value) + "\n")
+        case .lights(let lights):
+            written += 1
+            writtenBytes += 1
+            let hex = Hexadecimal.text([lights])
+            note("lights", LogText.lights.message(hex), hex: hex)
         }
     }
 
@@ -230,7 +264,12 @@ final class SimulateRun {
     }
 
     /// Reports an event: as a JSON line for programs, or on standard error for people.
-    private func note(_ event: String, _ sentence: Message, _ device: DeviceAddress? = nil) {
+    private func note(
+        _ event: String,
+        _ sentence: Message,
+        _ device: DeviceAddress? = nil,
+        hex: String? = nil
+    ) {
         guard case .json = output else { return Console.note(sentence) }
         var object = JSONObject()
         object.add("event", event)
@@ -241,20 +280,21 @@ final class SimulateRun {
         }
         object.add("address", device.map { "\($0.address)" })
         object.add("addressType", device.map { "\($0.type)" })
-        object.add("lines", event == "end" ? sender?.lines : nil)
+        object.add("lines", event == "end" ? board?.lines : nil)
+        object.add("hex", hex)
         foreground.print(object.text + "\n")
     }
 
     private func printCounts() {
-        guard let module else { return }
-        let lines = sender?.lines ?? 0
-        let counts = module.counts
+        guard let board else { return }
+        let (notifications, bytes) = board.sent
         guard case .json = output else {
+            if board.omitted > 0 { Console.note(LogText.untyped.message("\(board.omitted)")) }
             return Console.note(
                 LogText.simulated.message(
-                    "\(lines)",
-                    "\(counts.bytes)",
-                    "\(counts.values)",
+                    "\(board.lines)",
+                    "\(bytes)",
+                    "\(notifications)",
                     "\(writtenBytes)",
                     "\(written)"
                 )
@@ -262,11 +302,12 @@ final class SimulateRun {
         }
         var object = JSONObject()
         object.add("event", "counts")
-        object.add("lines", lines)
-        object.add("notifications", counts.values)
-        object.add("bytes", counts.bytes)
+        object.add("lines", board.lines)
+        object.add("notifications", notifications)
+        object.add("bytes", bytes)
         object.add("writes", written)
         object.add("written", writtenBytes)
+        if case .keyboard = kind { object.add("omitted", board.omitted) }
         foreground.print(object.text + "\n")
     }
 
@@ -274,6 +315,6 @@ final class SimulateRun {
 
     private func end(_ completion: @escaping () -> Void) {
         pairing?.close()
-        if let module { module.stop(completion: completion) } else { completion() }
+        if let board { board.stop(completion: completion) } else { completion() }
     }
 }

@@ -148,6 +148,30 @@ import Testing
         #expect(server.nextOutgoing(for: first, mtu: 23, canIndicate: true) == nil)
     }
 
+    @Test("A restored subscription is reported, can be read, and receives values without a request")
+    func restoredSubscription() throws {
+        var (server, handles) = try Self.server([.notify, .read])
+        let peer = server.connect()
+        try server.restoreSubscription(.notifications, to: handles[0], of: peer)
+        #expect(server.nextEvent() == .subscribed(peer, handles[0], .notifications))
+        let descriptor = AttributeHandle(handles[0].rawValue + 1)
+        #expect(Self.ask(&server, peer, .readRequest(descriptor)) == .readResponse(value: [1, 0]))
+        #expect(try server.update([7], of: handles[0]) == [])
+        #expect(
+            server.nextOutgoing(for: peer, mtu: 23, canIndicate: true)
+                == .handleValueNotification(handles[0], value: [7])
+        )
+        #expect(throws: GATTServerError.notSubscribable(handles[0])) {
+            try server.restoreSubscription(.indications, to: handles[0], of: peer)
+        }
+        #expect(throws: GATTServerError.notSubscribable(handles[1])) {
+            try server.restoreSubscription(.notifications, to: handles[1], of: peer)
+        }
+        server.disconnect(peer)
+        try server.restoreSubscription(.notifications, to: handles[0], of: peer)
+        #expect(server.subscribers(of: handles[0]).isEmpty)
+    }
+
     @Test("T25: an answer to a peer that has gone is refused, and its question is void")
     func disconnectedQuestion() throws {
         var (server, handles) = try Self.server([[.read, .write]])
