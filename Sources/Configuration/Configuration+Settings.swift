@@ -2,6 +2,7 @@
 
 package import BluetoothHost
 package import Devices
+import HIDReports
 package import Keystrokes
 import LinuxIO
 package import SystemPackage
@@ -98,6 +99,13 @@ extension Configuration {
         max(security, profiles.map(\.security).min() ?? .none)
     }
 
+    /// Properties of a keyboard scanner that its reports do not contain.
+    private var keys: KeyDecoder.Settings {
+        var keys = KeyDecoder.Settings()
+        (keys.layout, keys.capsLock, keys.repeatsOnShiftChange) = (deviceLayout, deviceCapsLock, deviceShiftRepeats)
+        return keys
+    }
+
     /// Returns the layout that applications use.
     package func keyboardLayout() throws(ConfigurationError) -> KeyboardLayout {
         do throws(TypingError) {
@@ -151,7 +159,9 @@ extension Configuration {
             textPacer: Pacer(textPace),
             hasKeyboard: hasKeyboard,
             advertisedAddress: advertisedAddress,
-            security: security
+            security: security,
+            keys: keys,
+            earlyTime: earlyReports
         )
     }
 

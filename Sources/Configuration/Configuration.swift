@@ -3,6 +3,7 @@
 import Beacons
 package import BluetoothAdapters
 package import BluetoothHost
+package import HIDReports
 package import Keystrokes
 import LinuxIO
 package import Texts
@@ -29,6 +30,8 @@ package struct Configuration: Sendable, Equatable {
     /// Profile name that selects the first known profile that the device offers.
     package static let anyProfile = "auto"
     package static let greatestAge = Duration.seconds(3600)
+    /// Longest time for which data may precede the encryption of its link.
+    package static let longestEarly = Duration.seconds(1)
     /// Allowed intervals between refreshes of the device list.
     package static let refreshPeriods = Duration.milliseconds(100)...Duration.seconds(3600)
     package static let terminals = 1...63
@@ -37,10 +40,14 @@ package struct Configuration: Sendable, Equatable {
     package var profile = anyProfile
     package var ownProfiles: [Profile] = []
     package var security = GATTLinkSecurity.Level.none
+    package var earlyReports = Duration.zero
     package var addressOffset: Int?
     package var isAddressReversed = false
     package var table: String?
     package var layout = "us"
+    package var deviceLayout = BuiltInLayout.us
+    package var deviceCapsLock = CapsLockHabit.taps
+    package var deviceShiftRepeats = false
     package var pace = Pace.Profile.desktop
     package var stall: Duration?
     package var queue = ReaderQueue.large

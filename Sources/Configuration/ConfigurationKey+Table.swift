@@ -34,7 +34,7 @@ extension ConfigurationKey {
             "profile",
             \.profile,
             """
-            Serial service: auto uses the first that the device offers of those in [profiles] below, then \
+            Service for the data: auto uses the first that the device offers of those in [profiles] below, then \
             \(Profile.builtIn.map(\.name).joined(separator: ", ")). With one of these names, or the path of a file, no \
             other is used.
             """,
@@ -51,6 +51,15 @@ extension ConfigurationKey {
             wanted: "one of \(GATTLinkSecurity.Level.words)",
             read: { GATTLinkSecurity.Level(word: $0) },
             write: { $0.word }
+        ),
+        time(
+            "early-reports",
+            \.earlyReports,
+            .zero...Configuration.longestEarly,
+            """
+            Accept data of a paired device that arrived at most this long before its link was encrypted, for USB \
+            adapters that deliver data before events; 0 refuses and counts it.
+            """
         ),
         word(
             "table",
@@ -69,6 +78,27 @@ extension ConfigurationKey {
             \.layout,
             "Keyboard layout of the application: \(LayoutSource.names).",
             wanted: "a layout's name"
+        ),
+        choice(
+            "device-layout",
+            \.deviceLayout,
+            "Keyboard layout for which a keyboard scanner is set: \(names(BuiltInLayout.self))."
+        ),
+        choice(
+            "device-caps-lock",
+            \.deviceCapsLock,
+            """
+            How a keyboard scanner handles CapsLock: taps presses it, and assumes that it was off; reads-led goes by \
+            its light, which blewedge leaves off; assumes-on is set for a computer whose CapsLock is on.
+            """
+        ),
+        flag(
+            "device-shift-repeats",
+            \.deviceShiftRepeats,
+            """
+            A held key is typed again when only Shift changes, for keyboard scanners that omit the release between a \
+            and A.
+            """
         ),
         choice("pace", \.pace, "Typing rhythm for the application: \(names(Pace.Profile.self))."),
         optionalTime(

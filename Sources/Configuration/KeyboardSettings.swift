@@ -3,6 +3,7 @@
 package import BluetoothAdapters
 package import BluetoothHost
 package import Devices
+package import HIDReports
 package import Keystrokes
 package import Typing
 
@@ -22,6 +23,10 @@ package struct KeyboardSettings: Sendable {
     package var advertisedAddress: ManufacturerAddressField?
     /// Minimum security of a link, regardless of its device and its profile.
     package var security: GATTLinkSecurity.Level
+    /// Properties of keyboards whose reports are decoded.
+    package var keys: KeyDecoder.Settings
+    /// Longest time by which accepted data may precede the encryption of its link (D-41).
+    package var earlyTime: Duration
 
     package init(
         adapter: AdapterTransport,
@@ -31,7 +36,9 @@ package struct KeyboardSettings: Sendable {
         textPacer: Pacer? = nil,
         hasKeyboard: Bool = true,
         advertisedAddress: ManufacturerAddressField? = nil,
-        security: GATTLinkSecurity.Level = .none
+        security: GATTLinkSecurity.Level = .none,
+        keys: KeyDecoder.Settings = KeyDecoder.Settings(),
+        earlyTime: Duration = .zero
     ) {
         self.adapter = adapter
         self.device = device
@@ -41,6 +48,8 @@ package struct KeyboardSettings: Sendable {
         self.hasKeyboard = hasKeyboard
         self.advertisedAddress = advertisedAddress
         self.security = security
+        self.keys = keys
+        self.earlyTime = earlyTime
     }
 
     /// Typing settings for an output other than the first: without client keys, and without the self-check.

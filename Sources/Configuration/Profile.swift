@@ -7,6 +7,9 @@ import Texts
 package import Typing
 
 /// Profile of a device type: its serial-port service and characteristics, and its protocol.
+///
+/// A profile with the Human Interface Device service is that of a keyboard, whose reports are decoded to text; its
+/// characteristics are found in the report maps.
 package struct Profile: Hashable, Sendable {
     package static let longestName = 32
 
@@ -47,8 +50,12 @@ package struct Profile: Hashable, Sendable {
         self.handshake = handshake
         self.framing = framing
         self.table = table
-        self.security = security
+        // A keyboard must not be read over a link that anyone can imitate (D-41).
+        self.security = service == .humanInterfaceDevice ? max(security, .encrypted) : security
     }
+
+    /// True if the device sends reports of keys instead of bytes.
+    package var isKeyboard: Bool { service == .humanInterfaceDevice }
 }
 
 private func quoted(_ text: String) -> String { JSONObject.quoted(text, as: .toml) }
@@ -208,10 +215,25 @@ extension Profile {
         toPeripheral: BluetoothUUID(high: 0x0000_5501_D102_11E1, low: 0x9B23_0002_5B00_A5A5)
     )
 
-    /// All built-in profiles, in the order in which they are tried.
-    package static let builtIn: [Profile] = [
+    /// Keyboards, such as most scanners from a shop: HID over GATT.
+    ///
+    /// bluetooth.com, "HID Over GATT Profile 1.0" and "HID Service 1.0": Report 2A4D.
+    package static let keyboard = Profile(
+        name: "keyboard",
+        title: "HID keyboard",
+        service: .humanInterfaceDevice,
+        fromPeripheral: .report,
+        toPeripheral: .report
+    )
+
+    /// Built-in profiles of serial services, in the order in which they are tried.
+    package static let serial: [Profile] = [
         .linble, .nordic, .microbit, .microchip, .hm10, .ublox, .ti, .tiStream, .csr,
     ]
+
+    /// All built-in profiles, in the order in which they are tried; of a device that offers both, the serial service
+    /// is used, because it carries the bytes of a barcode instead of keys.
+    package static let builtIn: [Profile] = serial + [.keyboard]
 
     package init?(named name: String) {
         guard let profile = Self.builtIn.first(where: { $0.name == name }) else { return nil }

@@ -130,6 +130,7 @@ package final class Daemon {
         // typed.
         for note in try reporting(bonds.read).notes(bonds.path) { startNotes.append(Reason(note)) }
         startNotes += [beacons.storeFault, choice.fault].compactMap(\.self)
+        service.device.keyboards = HIDDeviceStore(options.paths.hidDevices)
         service.device.bonds = { [bonds] () throws(BondStore.Failure) in try bonds.read() }
         service.refusal = { [unowned self] name in
             let refusal = refusal(of: name)

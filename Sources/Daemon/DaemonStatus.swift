@@ -5,6 +5,7 @@ package import BluetoothHost
 package import BluetoothPackets
 import Control
 package import Devices
+import HIDReports
 package import Keystrokes
 package import Link
 import LinuxIO
@@ -78,6 +79,7 @@ package struct DaemonStatus: Sendable {
         add("gateReason", gate?.cause)
         add("gateRemedy", gate?.remedy)
         object.add("counts", counts.object)
+        if let reports = counts.values.reportsObject { object.add("keyReports", reports) }
         object.add("link", link?.object)
         object.add("links", links.object)
         object.add("radio", JSONObject(radio))
@@ -181,6 +183,20 @@ extension KeyboardService.Counts {
         object.add("verified", check?.verified)
         object.add("differing", check?.differing)
         object.add("readerDropped", check?.dropped)
+        return object
+    }
+}
+
+extension ValueCounts {
+    /// Counts of a keyboard's reports by outcome; nil if there were none.
+    fileprivate var reportsObject: JSONObject? {
+        guard reports.reports > 0 else { return nil }
+        var object = JSONObject()
+        object.add("received", reports.reports)
+        for outcome in ReportOutcome.allCases { object.add("\(outcome)", reports[outcome]) }
+        object.add("shorter", reports.shorter)
+        object.add("longer", reports.longer)
+        object.add("servicesChanged", keyboardChanges)
         return object
     }
 }

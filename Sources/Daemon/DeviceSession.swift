@@ -6,6 +6,7 @@ package import BluetoothPackets
 package import Configuration
 import Control
 package import Devices
+import HIDHost
 import Keystrokes
 package import Link
 import LinuxIO
@@ -24,6 +25,8 @@ package final class DeviceSession {
     var onValue: ((Span<UInt8>) -> Void)?
     /// Function that reads the bonds; nil if there is no bond store.
     package var bonds: (() throws(BondStore.Failure) -> BondStore.Contents)?
+    /// Store for the services of keyboards; nil if they are not kept.
+    package var keyboards: HIDDeviceStore?
 
     /// Maximum age of a sighting that can be reused instead of scanning: the time that closing an earlier link may
     /// take.
@@ -63,7 +66,7 @@ package final class DeviceSession {
             attemptTimeout: Session.usualAttemptTimeout + settings.longestHandshake
         )
         source = TextSource(for: outputs, on: radio.loop)
-        link = DeviceLink(settings.profiles, on: radio)
+        link = DeviceLink(settings.profiles, keys: settings.keys, on: radio)
         link.onEvent = { [unowned self] event in take(event) }
         link.onProfile = { [unowned self] profile in source.useFraming(profile?.framing) }
         link.onValue = { [unowned self] value, isFromOpenDevice in receive(value, isFromOpenDevice) }
@@ -72,6 +75,7 @@ package final class DeviceSession {
         link.onTiming = { [unowned self] timing in
             for output in self.outputs { output.joinLineFeeds(within: (timing?.longestSilence ?? .zero) * 2) }
         }
+        link.onKeyboard = { [unowned self] keyboard, device in keep(keyboard, of: device) }
         link.onGap = { [unowned self] in source.noteMissing(epoch: link.epoch) }
         listen(for: settings.device)
     }
@@ -330,17 +334,38 @@ package final class DeviceSession {
     private func take(_ event: DeviceLink.Event) {
         switch event {
         case .notSecured: refuse()
-        case .ready: apply(.ready)
-        case .unsupported(let lack): apply(.unsupported(Reason(lack)))
+        case .ready:
+            session.awaitsAtOnce = link.profile?.isKeyboard == true
+            apply(.ready)
+        case .unsupported(let lack):
+            // What was kept of a keyboard is wrong.
+            if state == .connected, let address { _ = try? keyboards?.forget(address.address) }
+            apply(.unsupported(Reason(lack)))
         case .failed(let failure):
             source.endLink(through: link.epoch)
-            apply(session.state == .connected ? .linkLost(Reason(failure)) : .attemptFailed(Reason(failure)))
+            apply(failure.isLoss && state == .connected ? .linkLost(Reason(failure)) : .attemptFailed(Reason(failure)))
         }
     }
 
     private func closeLink(completion: @escaping () -> Void) {
         source.endLink(through: link.epoch)
         link.close(completion: completion)
+    }
+
+    // MARK: Keyboards
+
+    /// Returns the services of a keyboard from an earlier link; nil if there are none, or if they cannot be used.
+    private func keptKeyboard(_ device: DeviceAddress) -> HIDDevice? {
+        guard settings.profiles.contains(where: \.isKeyboard), let adapter = radio.adapter?.address else { return nil }
+        // Without the file, the services are discovered again.
+        return try? keyboards?.load(adapter, device)
+    }
+
+    private func keep(_ keyboard: HIDDevice, of device: DeviceAddress) {
+        guard let adapter = radio.adapter?.address else { return }
+        // If this fails, the services are discovered at each link, and the first report may be lost; the state
+        // directory's fault is reported with the selection.
+        try? keyboards?.keep(adapter, device, keyboard)
     }
 
     // MARK: Security
@@ -362,7 +387,13 @@ package final class DeviceSession {
             let claim = claim(on: device, known)
             let required = max(chosenSecurity, claim.demanded)
             guard let lack = SecurityLack(required, device, claim) else {
-                return link.open(device, timeout: Session.connectTimeout, requiring: required)
+                return link.open(
+                    device,
+                    timeout: Session.connectTimeout,
+                    requiring: required,
+                    keyboard: required > .none ? keptKeyboard(device) : nil,
+                    early: settings.earlyTime
+                )
             }
             refusal = CommandFailure(lack, .permission)
         } catch {

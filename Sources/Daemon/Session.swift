@@ -14,7 +14,8 @@ import Texts
 /// the pause is the same, and it doubles with each further failure up to `longestBackOff` (LK-16); the same applies to
 /// a device without the service (D-5) and to a failed scan. If a device advertises but refuses connections, its
 /// advertisements do not shorten the pause; a device that is heard again after a silence of `absence` is tried
-/// immediately. Only one link exists at a time: the next connection is requested only when the previous link is closed,
+/// immediately. A keyboard is awaited at once after a loss, because it advertises only briefly when it wakes (D-40).
+/// Only one link exists at a time: the next connection is requested only when the previous link is closed,
 /// or when `closingTimeout` has passed.
 package struct Session: Sendable {
     package typealias State = SessionState
@@ -60,6 +61,8 @@ package struct Session: Sendable {
     }
 
     package private(set) var state: State
+    /// True if the device is awaited at once after a loss; set before `ready`.
+    package var awaitsAtOnce = false
     private let attemptTimeout: Duration
     private var phase = Phase.idle
     private var adapter = Adapter.unknown
@@ -247,13 +250,16 @@ package struct Session: Sendable {
         case (.ready, .attempting):
             phase = .connected(since: now)
             return [report(.connected, nil)]
-        case (.unsupported(let reason), .attempting): return fail(now) + [report(.unsupported, reason)]
+        // A keyboard may turn out to be none after it was resumed.
+        case (.unsupported(let reason), .attempting), (.unsupported(let reason), .connected):
+            return fail(now) + [report(.unsupported, reason)]
         case (.attemptFailed(let reason), .attempting), (.linkLost(let reason), .attempting):
             return fail(now) + [report(.failed, reason)]
         case (.attemptFailed(let reason), .listening), (.attemptFailed(let reason), .watching):
             return rest(until: now + Self.retryInterval, reason)
-        case (.linkLost(let reason), .connected), (.attemptFailed(let reason), .connected):
-            return leave(now, isLoss: true) + [report(.lost, reason)]
+        case (.linkLost(let reason), .connected):
+            return leave(now, isLoss: !awaitsAtOnce) + [report(.lost, reason)]
+        case (.attemptFailed(let reason), .connected): return leave(now, isLoss: true) + [report(.lost, reason)]
         // A flood counts as a failure regardless of the link's duration, so that each flood increases the back-off.
         case (.flooded(let reason), .connected): return fail(now) + [report(.failed, reason)]
         default:

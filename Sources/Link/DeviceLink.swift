@@ -5,6 +5,8 @@ package import BluetoothHost
 package import BluetoothPackets
 package import Configuration
 import Devices
+package import HIDHost
+package import HIDReports
 import LinuxIO
 
 /// The link to the device, from the attempt to connect until the link ends; there is only one at a time.
@@ -26,6 +28,9 @@ package final class DeviceLink {
         case link(LinkFailure)
         case handshake(ChatScript.Failure)
         case procedure(GATTError, DeviceAddress?, isEncrypted: Bool)
+
+        /// True if the link was lost, false if it was usable no longer.
+        package var isLoss: Bool { if case .link = self { true } else { false } }
     }
 
     package enum SendError: Error, Equatable, Sendable {
@@ -52,6 +57,9 @@ package final class DeviceLink {
     /// It is called with nil when a link begins.
     package var onProfile: ((Profile?) -> Void)?
 
+    /// Handler for the services of a keyboard that were discovered, and must be kept for its next link.
+    package var onKeyboard: ((HIDDevice, DeviceAddress) -> Void)?
+
     package var epoch: UInt32 { number }
     /// The storage of `epoch`, private for the same reason as that of `onValue`.
     private var number: UInt32 = 0
@@ -73,6 +81,14 @@ package final class DeviceLink {
     private let profiles: [Profile]
     private let driver: LinkDriver
     private var link: ATTLink? { driver.link }
+    private var reports: KeyboardReports
+    /// Memory for the text of a report, between two reports.
+    private var spareText: [UInt8] = []
+    private let renewalTimer = LoopTimer()
+    /// Longest time after the encryption of a kept keyboard's link before the first request is sent to it.
+    ///
+    /// A keyboard sends the report that woke it as soon as the link is encrypted; a request would delay that report.
+    private static let renewalTime = Duration.milliseconds(500)
     private var isSecured: Bool { link?.security.suffices(for: required) == true }
     private var setup: LinkSetup {
         didSet { wanted = commands.isAwaiting ? nil : setup.wanted }
@@ -92,8 +108,9 @@ package final class DeviceLink {
     private var closings = 0
     private let replyTimer = LoopTimer()
 
-    package init(_ profiles: [Profile], on radio: RadioArbiter) {
+    package init(_ profiles: [Profile], keys keySettings: KeyDecoder.Settings = .init(), on radio: RadioArbiter) {
         self.radio = radio
+        reports = KeyboardReports(keySettings)
         self.profiles = profiles
         setup = LinkSetup(profiles: profiles)
         driver = LinkDriver(on: radio)
@@ -104,6 +121,8 @@ package final class DeviceLink {
         var values = received
         values.dropped = driver.droppedPackets
         values.tooLong = driver.tooLongValues
+        values.refused &+= driver.refusedPackets
+        (values.reports, values.keyboardChanges) = (reports.account, reports.changes)
         return values
     }
 
@@ -122,13 +141,25 @@ package final class DeviceLink {
     /// Connects to a device and sets up the link; any earlier link must be closed.
     ///
     /// No request is sent to the device, and nothing is accepted from it, before the link has the `required` security.
-    package func open(_ device: DeviceAddress, timeout: Duration, requiring required: GATTLinkSecurity.Level = .none) {
+    ///
+    /// `kept` are the services of a keyboard, kept from an earlier link: its first report is then decoded without any
+    /// request to it. Data that arrived at most `early` before the encryption is accepted (D-41).
+    package func open(
+        _ device: DeviceAddress,
+        timeout: Duration,
+        requiring required: GATTLinkSecurity.Level = .none,
+        keyboard kept: HIDDevice? = nil,
+        early: Duration = .zero
+    ) {
         number &+= 1
+        reports.begin(required > .none ? kept : nil)
         self.device = device
         demanded = required
         isRefused = false
         setup = LinkSetup(profiles: profiles)
-        driver.open(device, .once(timeout), requiring: required)
+        // With the default MTU, a value has room for 20 bytes.
+        let exchangesMTU = reports.keyboard.map { $0.longestInput > 20 } ?? true
+        driver.open(device, .once(timeout), requiring: required, early: early, exchangesMTU: exchangesMTU)
     }
 
     /// Records that the device has sent too much, which is why the link is about to be ended.
@@ -140,6 +171,7 @@ package final class DeviceLink {
     package func close(completion: @escaping () -> Void) {
         counts.end(.endedHere)
         replyTimer.cancel()
+        endReports()
         endCommands()
         beginning = nil
         closers.append(completion)
@@ -224,6 +256,7 @@ package final class DeviceLink {
             link.onValue = { [unowned self] value, bytes in receive(value, bytes) }
         case .ready(let link):
             setup = LinkSetup(profiles: profiles)
+            if let kept = reports.keyboard { return resume(kept) }
             progress(link.perform { client, now in setup.begin(&client, now: now) })
         case .procedure(let event) where event.procedure == commandProcedure: commandWritten(event.result)
         case .procedure(let event):
@@ -234,6 +267,7 @@ package final class DeviceLink {
         case .failed(.adapterLost) where link == nil: break
         case .failed(let failure):
             if link != nil { counts.end(LinkCounts.End(failure)) }
+            endReports()
             onEvent?(.failed(.link(failure)))
         }
     }
@@ -241,6 +275,7 @@ package final class DeviceLink {
     private func progress(_ progress: LinkSetup.Progress) {
         armReplyTimer()
         onProfile?(setup.profile)
+        if let keyboard = setup.keyboard { take(keyboard) }
         guard demand(setup.profile?.security ?? .none) else {
             onEvent?(.notSecured)
             return
@@ -265,10 +300,57 @@ package final class DeviceLink {
         }
     }
 
-    /// Passes a value to the command that expects a reply, or to the profile's handshake.
+    // MARK: Keyboards
+
+    private func resume(_ kept: HIDDevice) {
+        progress(setup.resume(kept))
+        renewalTimer.set(on: radio.loop, after: Self.renewalTime) { [unowned self] in renew() }
+    }
+
+    /// Sends a resumed keyboard the requests that were delayed until after its first report.
+    private func renew() {
+        renewalTimer.cancel()
+        guard let link, setup.isRenewalDue else { return }
+        progress(link.perform { client, now in setup.renew(&client, now: now) })
+    }
+
+    /// Uses a discovered keyboard, and has it kept if it is new.
+    private func take(_ keyboard: HIDDevice) {
+        if reports.use(keyboard), let device { onKeyboard?(keyboard, device) }
+    }
+
+    private func endReports() {
+        renewalTimer.cancel()
+        reports.end()
+    }
+
+    /// Passes on the text of a report; returns false if the value is no report.
+    private func receiveReport(_ value: Span<UInt8>, from handle: AttributeHandle) -> Bool {
+        // The handler may end the link, so it is not called while the reports are accessed.
+        var text = spareText
+        spareText = []
+        defer {
+            text.removeAll(keepingCapacity: true)
+            spareText = text
+        }
+        guard reports.receive(value, from: handle, into: &text) else { return false }
+        received.notifications &+= 1
+        if !text.isEmpty { valueHandler?(text.span, false) }
+        // Read the pending reports first.
+        if setup.isRenewalDue { renewalTimer.set(on: radio.loop, after: .zero) { [unowned self] in renew() } }
+        return true
+    }
+
+    /// Passes a value to the decoder of reports, to the command that expects a reply, or to the profile's handshake.
     ///
-    /// If there is neither, counts the value as stray.
+    /// If there is none, counts the value as stray.
     private func takeReply(_ value: Span<UInt8>, from handle: AttributeHandle) {
+        if let keyboard = reports.keyboard {
+            if receiveReport(value, from: handle) { return }
+            if handle == keyboard.serviceChanged?.value, let link {
+                return progress(link.perform { client, now in setup.servicesChanged(&client, now: now) })
+            }
+        }
         if commands.isAwaiting, handle == setup.wanted {
             return take(commands.receive([UInt8](copying: value), now: MonotonicClock.now))
         }

@@ -43,7 +43,7 @@ package struct GATTBrowser: Sendable {
     package static let timeLimit = Duration.seconds(120)
 
     private enum Step: Sendable {
-        case start, services, includes, characteristics, descriptors, valuesByType, longValue, search, write
+        case start, services, includes, characteristics, descriptors, valuesByType, longValue, type, search, write
         case settle, subscription
     }
 
@@ -57,6 +57,10 @@ package struct GATTBrowser: Sendable {
     private var attributes = 0
     private var values: [ATTPDU.HandleValue] = []
     private var value = 0
+    /// Type of the values that were read; nil if it is unknown.
+    ///
+    /// Of the types of values that are read by their handle, only the report map is detected.
+    package private(set) var valueType: BluetoothUUID?
     /// The characteristic subscribed to, set when the request is sent, because the first value can arrive before the
     /// response.
     private var subscribed: GATTCharacteristic?
@@ -82,6 +86,7 @@ package struct GATTBrowser: Sendable {
             values = [ATTPDU.HandleValue(handle: handle, value: [])]
             return attempt(.longValue) { () throws(GATTError) in try client.readLong(handle, now: now) }
         case .read(.uuid(let uuid)):
+            valueType = uuid
             return attempt(.valuesByType) { () throws(GATTError) in try client.read(uuid, now: now) }
         case .write(.handle(let handle), let value, let withResponse):
             return write(value, to: handle, withResponse: withResponse, &client, now)
@@ -98,6 +103,8 @@ package struct GATTBrowser: Sendable {
         case (.valuesByType, .failure(.errorResponse(_, _, .attributeNotFound))):
             guard case .read(let target) = task else { return .underWay }
             return .failed(.missing(target))
+        // The value has been read, even if its type is not found.
+        case (.type, .failure): return .values(values)
         case (_, .failure(let error)): return .failed(.procedure(error))
         case (_, .success(let outcome)): return take(outcome, &client, now)
         }
@@ -133,6 +140,9 @@ package struct GATTBrowser: Sendable {
             values[value].value = bytes
             value &+= 1
             return nextLongValue(&client, now)
+        case (.type, .characteristics(let found)):
+            valueType = found.first { $0.valueHandle == values.first?.handle }?.uuid
+            return .values(values)
         case (.search, .characteristics(let found)): return choose(found, &client, now)
         case (.write, .done), (.settle, .services): return .written
         case (.subscription, .done), (.subscription, .listening): return subscribed.map { .subscribed($0) } ?? .underWay
@@ -171,9 +181,25 @@ package struct GATTBrowser: Sendable {
     private mutating func nextLongValue(_ client: inout GATTClient, _ now: Duration) -> Progress {
         let longest = min(Int(client.mtu) &- 4, Self.longestListedValue)
         while value < values.count, case .read(.uuid) = task, values[value].value.count < longest { value &+= 1 }
-        guard value < values.count else { return .values(values) }
+        guard value < values.count else { return findType(&client, now) }
         let handle = values[value].handle
         return attempt(.longValue) { () throws(GATTError) in try client.readLong(handle, now: now) }
+    }
+
+    /// Checks whether a value that was read by its handle is a report map, if it begins like one: with Usage Page.
+    ///
+    /// The declaration of a characteristic is directly before its value (Core 6.0, Vol 3, Part G, 3.3.1).
+    private mutating func findType(_ client: inout GATTClient, _ now: Duration) -> Progress {
+        guard valueType == nil, let read = values.first, let first = read.value.first, first & 0xFC == 0x04,
+            read.handle.rawValue > 1
+        else { return .values(values) }
+        let handles = AttributeHandleRange(start: AttributeHandle(read.handle.rawValue &- 1), end: read.handle)
+        let place = GATTService(handles: handles, uuid: .genericAccess)
+        let progress = attempt(.type) { () throws(GATTError) in
+            try client.discoverCharacteristics(of: place, .reportMap, now: now)
+        }
+        guard case .failed = progress else { return progress }
+        return .values(values)
     }
 
     private mutating func write(

@@ -3,6 +3,7 @@
 package import BluetoothAdapters
 package import BluetoothHost
 import BluetoothPackets
+package import HIDReports
 import SystemPackage
 package import Texts
 
@@ -115,6 +116,10 @@ package struct ValueCounts: Equatable, Sendable {
     package var refused: UInt64 = 0
     /// Number of packets that the kernel dropped because they were not read in time.
     package var dropped: UInt64 = 0
+    /// Counts of a keyboard's reports; each report is also a notification.
+    package var reports = KeyAccount()
+    /// Number of times that a keyboard's services differed from those kept from an earlier link.
+    package var keyboardChanges: UInt64 = 0
 
     package init() {}
 }

@@ -4,6 +4,7 @@ package import BluetoothHost
 package import BluetoothPackets
 package import Configuration
 import Devices
+package import HIDHost
 
 /// Sets up a ready link until values can arrive: service, characteristics, subscription, and the profile's handshake.
 ///
@@ -16,7 +17,7 @@ package struct LinkSetup: Sendable {
         case underWay
         /// The setup is complete.
         ///
-        /// Type `earlyBytes` first, and then the values of this handle.
+        /// Type `earlyBytes` first, and then the values of this handle. If `keyboard` is set, decode its reports instead.
         case ready(AttributeHandle)
         /// The device responds, but offers none of the profiles.
         case unsupported(Lack)
@@ -33,9 +34,13 @@ package struct LinkSetup: Sendable {
         case writing(BluetoothUUID)
         case notification(BluetoothUUID)
         case anyInput, anyOutput
+        /// The device has HID services, but no usable keyboard.
+        case keyboard(HIDDiscovery.Lack)
     }
 
-    private enum Step: Sendable { case start, services, characteristics, subscription, handshake, others, done }
+    private enum Step: Sendable {
+        case start, services, characteristics, subscription, handshake, others, keyboard, done
+    }
 
     private struct Candidate: Sendable {
         var profile: Profile
@@ -51,6 +56,8 @@ package struct LinkSetup: Sendable {
     private let profiles: [Profile]
     private var step = Step.start
     private var procedure: GATTClient.ProcedureID?
+    /// Services of the device; only those of one UUID if no others were requested.
+    private var services: [GATTService] = []
     private var candidates: ArraySlice<Candidate> = []
     /// Services that the device offers; nil if only one service was requested.
     private var others: [BluetoothUUID]?
@@ -61,6 +68,8 @@ package struct LinkSetup: Sendable {
     /// It is used only if no other candidate is suitable.
     private var unconfigured: Choice?
     private var queue = ChatScript([])
+    /// Setup of the keyboard; nil if the profile is not that of a keyboard.
+    private var keyboardSetup: HIDSetup?
 
     package private(set) var profile: Profile?
     /// Characteristic subscribed to, set when the request is sent, because the first value can arrive before the
@@ -70,6 +79,11 @@ package struct LinkSetup: Sendable {
     package private(set) var output: GATTCharacteristic?
     /// Bytes that were received after the last reply of the handshake; they must be typed first.
     package private(set) var earlyBytes: [UInt8] = []
+
+    /// The connected keyboard; nil before its services are known, and for a serial service.
+    package var keyboard: HIDDevice? { keyboardSetup?.device }
+    /// True if a kept keyboard was resumed, and `renew` has not been called.
+    package private(set) var isRenewalDue = false
 
     /// Handle whose notified or indicated values are typed (D-36); nil before the handle is known and during the
     /// handshake.
@@ -94,6 +108,32 @@ package struct LinkSetup: Sendable {
     /// Time at which `handleDeadline` must be called; nil while no reply is expected.
     package var deadline: Duration? { step == .handshake ? queue.deadline : nil }
 
+    /// Continues with a keyboard whose services were kept from an earlier link, without a request to it; returns
+    /// `ready`.
+    ///
+    /// Its reports can be decoded at once. Call `renew` after the first report, or after a short time.
+    package mutating func resume(_ kept: HIDDevice) -> Progress {
+        profile = profiles.first(where: \.isKeyboard)
+        keyboardSetup = HIDSetup(kept: kept)
+        (step, isRenewalDue) = (.done, true)
+        return .ready(kept.firstInput)
+    }
+
+    /// Writes the subscriptions of a resumed keyboard again, and compares what was kept with the device.
+    ///
+    /// The link stays ready meanwhile; `ready` is not returned again.
+    package mutating func renew(_ client: inout GATTClient, now: Duration) -> Progress {
+        guard isRenewalDue else { return .underWay }
+        isRenewalDue = false
+        return advanceKeyboard { setup in setup.begin(&client, now: now) }
+    }
+
+    /// Handles the keyboard's report that its services changed; its next reports may come from other handles.
+    package mutating func servicesChanged(_ client: inout GATTClient, now: Duration) -> Progress {
+        isRenewalDue = false
+        return advanceKeyboard { setup in setup.discoverAgain(&client, now: now) }
+    }
+
     package mutating func begin(_ client: inout GATTClient, now: Duration) -> Progress {
         step = .services
         return Self.attempt { () throws(GATTError) in
@@ -109,12 +149,14 @@ package struct LinkSetup: Sendable {
 
     /// Handles the end of a procedure, and begins the next procedure.
     package mutating func handle(_ event: GATTClient.Event, _ client: inout GATTClient, now: Duration) -> Progress {
+        if keyboardSetup != nil { return advanceKeyboard { setup in setup.handle(event, &client, now: now) } }
         guard event.procedure == procedure else { return .underWay }
         procedure = nil
         switch (step, event.result) {
         case (.others, .success(.services(let found))):
             return .unsupported(.profile(profiles, offered: found.map(\.uuid)))
         case (.services, .success(.services(let found))):
+            services = found
             if isOfAll { others = found.map(\.uuid) }
             candidates = ArraySlice(
                 profiles.flatMap { profile in
@@ -168,7 +210,7 @@ package struct LinkSetup: Sendable {
     // MARK: Discovery
 
     /// True if all services of the device are discovered, because the profiles use more than one service.
-    private var isOfAll: Bool { Set(profiles.map(\.service)).count != 1 }
+    private var isOfAll: Bool { Set(profiles.map(\.service)).count != 1 || profiles.contains(where: \.isKeyboard) }
 
     private mutating func nextCandidate(_ client: inout GATTClient, _ now: Duration) -> Progress {
         characteristic = nil
@@ -183,9 +225,31 @@ package struct LinkSetup: Sendable {
             return Self.attempt { () throws(GATTError) in procedure = try client.discoverPrimaryServices(now: now) }
         }
         profile = candidate.profile
+        if candidate.profile.isKeyboard {
+            // One setup uses all HID services.
+            candidates.removeAll { $0.profile.isKeyboard }
+            step = .keyboard
+            keyboardSetup = HIDSetup(services)
+            return advanceKeyboard { setup in setup.begin(&client, now: now) }
+        }
         step = .characteristics
         return Self.attempt { () throws(GATTError) in
             procedure = try client.discoverCharacteristics(of: candidate.service, now: now)
+        }
+    }
+
+    private mutating func advanceKeyboard(_ body: (inout HIDSetup) -> HIDSetup.Progress) -> Progress {
+        guard var setup = keyboardSetup else { return .underWay }
+        let progress = body(&setup)
+        keyboardSetup = setup
+        switch progress {
+        case .underWay: return .underWay
+        case .failed(let error): return .failed(error)
+        case .unusable(let lack): return .unsupported(.keyboard(lack))
+        case .finished:
+            guard step == .keyboard else { return .underWay }
+            step = .done
+            return .ready(setup.device?.firstInput ?? .invalid)
         }
     }
 

@@ -25,6 +25,7 @@ extension Reason {
         case .notification(let uuid): self.init(LinkFaultText.noNotification.message("\(uuid)"))
         case .anyInput: self.init(LinkFaultText.nothingToRead.message())
         case .anyOutput: self.init(LinkFaultText.takesNothing.message())
+        case .keyboard(let lack): self.init(lack.failure)
         }
     }
 
@@ -48,7 +49,7 @@ extension Reason {
     ///
     /// It names the services that the device offers, and contains a remedy.
     private init(lacking profiles: [Profile], in services: [BluetoothUUID]) {
-        let isSerial = Profile.builtIn.contains { services.contains($0.service) }
+        let isSerial = Profile.serial.contains { services.contains($0.service) }
         let offered = Self.names(of: services)
         let failure =
             if !isSerial, services.contains(.humanInterfaceDevice) {
@@ -69,7 +70,7 @@ extension Reason {
     private static func names(of services: [BluetoothUUID]) -> Message {
         var names: [String] = []
         for uuid in services where !common.contains(uuid) {
-            let title = Profile.builtIn.first { $0.service == uuid }?.title ?? AssignedNumbers.name(of: uuid)
+            let title = Profile.serial.first { $0.service == uuid }?.title ?? AssignedNumbers.name(of: uuid)
             let name = title ?? "\(uuid)"
             if !names.contains(name) { names.append(name) }
         }

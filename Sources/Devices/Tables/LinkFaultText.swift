@@ -13,7 +13,7 @@ package enum LinkFaultText: String, FaultText {
     case flooded
     // Texts about the services and characteristics of the device.
     case noService, otherService, noSerialService, isKeyboard, noCharacteristic, noNotification, notWritable
-    case nothingToRead, takesNothing
+    case nothingToRead, takesNothing, noReports, noKeyboard, incompleteMap
     // Texts about the device's replies during the handshake.
     case noReply, otherReply
     // Texts about the security that the device requires.
@@ -162,8 +162,8 @@ package enum LinkFaultText: String, FaultText {
             (
                 LocalText("it is a Bluetooth keyboard (HID)", "Bluetoothキーボード(HID)です"),
                 LocalText(
-                    "switch it to serial (UART) mode if available; keyboards are not supported yet",
-                    "シリアル(UART)モードがあれば切り替えてください。キーボードにはまだ対応していません"
+                    "set `profile = \"auto\"` in the configuration, or use `--profile auto`",
+                    "設定の `profile = \"auto\"`、または `--profile auto` を使用してください"
                 )
             )
         case .noCharacteristic: (LocalText("it has no characteristic {1}", "キャラクタリスティック {1} がありません"), nil)
@@ -178,6 +178,17 @@ package enum LinkFaultText: String, FaultText {
             )
         case .nothingToRead: (LocalText("no characteristic", "キャラクタリスティックがありません"), nil)
         case .takesNothing: (LocalText("it does not accept data", "データを受け付けません"), nil)
+        case .noReports: (LocalText("its HID service has no input reports", "HIDサービスに入力レポートがありません"), nil)
+        case .noKeyboard:
+            (
+                LocalText("it is a HID device without keys: {1}", "キーのないHID機器です: {1}"),
+                LocalText(
+                    "select the scanner itself; `blewedge scan` lists devices in range",
+                    "スキャナ本体を選択してください。受信中のデバイスは `blewedge scan` で表示できます"
+                )
+            )
+        case .incompleteMap:
+            (LocalText("its report map could not be read completely: {1}", "レポートマップを最後まで読めませんでした: {1}"), nil)
         case .noReply:
             (
                 LocalText(

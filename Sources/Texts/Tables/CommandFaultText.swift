@@ -139,8 +139,8 @@ package enum CommandFaultText: String, FaultText {
             cause(
                 "{1}",
                 "デバイスが拒否しました: {1}",
-                fix: "the device may require pairing, which this command does not do",
-                "ペアリングが必要なデバイスかもしれませんが、ここでは行いません"
+                fix: "the device may require pairing: `blewedge pair`, then try again",
+                "ペアリングが必要なデバイスかもしれません。`blewedge pair` の後、もう一度お試しください"
             )
         case .wantsNoResponse:
             cause(

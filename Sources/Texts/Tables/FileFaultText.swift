@@ -8,6 +8,8 @@ package enum FileFaultText: String, FaultText {
     case locked, lockedBy
     // Faults of the file that stores the known devices.
     case knownUnreadable, knownNotKept, knownNotPermitted
+    // Faults of the file that stores the services of keyboards.
+    case keyboardsUnreadable, keyboardsNotKept
     // Faults in the configuration and its profiles.
     case configurationUnreadable, noText, configurationFaults, noProfile, profileUnreadable, profileFaults
     case noProfiles, stall, byteTooLong, scanMode, scanAffix, faulty, inLine, noEffect, notKept
@@ -62,6 +64,10 @@ package enum FileFaultText: String, FaultText {
                 fix: "run as root, or as the owner of {2}",
                 "rootまたは {2} の所有者として実行してください"
             )
+        case .keyboardsUnreadable:
+            cause("cannot read the services of keyboards in {1}: {2}", "{1} からキーボードのサービスを読み取れません: {2}")
+        case .keyboardsNotKept:
+            cause("cannot save the services of keyboards in {1}: {2}", "キーボードのサービスを {1} に保存できません: {2}")
         case .noPlace:
             cause(
                 "no location for the selected device and the control socket: HOME is not set",

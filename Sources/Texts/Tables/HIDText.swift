@@ -45,6 +45,22 @@ package enum HIDOutcomeText: String, Localized {
     }
 }
 
+/// Kinds of HID devices that are no keyboards.
+package enum HIDKindText: String, Localized {
+    case mouse, joystick, gamepad, consumerControl, digitizer, other
+
+    package var texts: LocalText {
+        switch self {
+        case .mouse: LocalText("mouse", "マウス")
+        case .joystick: LocalText("joystick", "ジョイスティック")
+        case .gamepad: LocalText("gamepad", "ゲームパッド")
+        case .consumerControl: LocalText("remote control", "リモコン")
+        case .digitizer: LocalText("touch or pen device", "タッチまたはペンの機器")
+        case .other: LocalText("other device", "その他の機器")
+        }
+    }
+}
+
 /// Failures of `blewedge hid`.
 package enum HIDFaultText: String, FaultText {
     case refused, notHexadecimal, reportNotHexadecimal, reportWithoutID, noLayout

@@ -13,6 +13,9 @@ package enum LabelText: String, Localized {
     case dropped, stray, oversized, keyboardRemakes, undelivered, missed, readers, delivered, outputs, to, followsGate,
         slowReader
     case verified, differing, readerDropped
+    // Labels for the reports of a keyboard, by outcome.
+    case keyReports, unchanged, modifier, release, ambiguous, unknownUsage, shortcut, pending, incompleteAltCode,
+        rollOver, noKeys, unknownReport, shorter, longer, servicesChanged
     // Labels for links and for the reasons why they ended.
     case link, rssi, mtu, security, requiredSecurity, keySize, phy, packetBytes, intervalMicroseconds, latency,
         timeoutMilliseconds
@@ -105,6 +108,21 @@ package enum LabelText: String, Localized {
         case .followsGate: LocalText("only while the gate is open", "停止に従う")
         case .slowReader: LocalText("slow clients", "遅い接続先への方針")
         case .delivered: LocalText("delivered", "配信済み")
+        case .keyReports: LocalText("keyboard reports", "キーボードのレポート")
+        case .unchanged: HIDOutcomeText.unchanged.texts
+        case .modifier: HIDOutcomeText.modifier.texts
+        case .release: HIDOutcomeText.release.texts
+        case .ambiguous: HIDOutcomeText.ambiguous.texts
+        case .unknownUsage: HIDOutcomeText.unknownUsage.texts
+        case .shortcut: HIDOutcomeText.shortcut.texts
+        case .pending: HIDOutcomeText.pending.texts
+        case .incompleteAltCode: HIDOutcomeText.incompleteAltCode.texts
+        case .rollOver: HIDOutcomeText.rollOver.texts
+        case .noKeys: HIDOutcomeText.noKeys.texts
+        case .unknownReport: HIDOutcomeText.unknownReport.texts
+        case .shorter: LocalText("shorter than declared", "宣言より短い")
+        case .longer: LocalText("longer than declared", "宣言より長い")
+        case .servicesChanged: LocalText("services changed", "サービスの変更")
         case .verified: LocalText("verified", "照合済み")
         case .differing: LocalText("differing", "照合の相違")
         case .readerDropped: LocalText("queue overflows", "読み落とし")

@@ -19,13 +19,10 @@ enum DeviceKind: Equatable {
     /// The device advertises no services.
     case unknown
 
-    /// UUID of the Human Interface Device service (Assigned Numbers, 3.4.2).
-    private static let humanInterface: BluetoothUUID = 0x1812
-
     init(services: [BluetoothUUID], isBeacon: Bool) {
-        if let profile = Profile.builtIn.first(where: { services.contains($0.service) }) {
+        if let profile = Profile.serial.first(where: { services.contains($0.service) }) {
             self = .serial(profile.title)
-        } else if services.contains(Self.humanInterface) {
+        } else if services.contains(.humanInterfaceDevice) {
             self = .keyboard
         } else if isBeacon {
             self = .beacon

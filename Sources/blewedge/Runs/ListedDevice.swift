@@ -199,7 +199,7 @@ enum DeviceText {
 
     /// Returns the name of a service, or its UUID if the name is unknown.
     fileprivate static func serviceName(_ uuid: BluetoothUUID) -> String {
-        Profile.builtIn.first { $0.service == uuid }?.title ?? uuid.description
+        Profile.serial.first { $0.service == uuid }?.title ?? uuid.description
     }
 
     private static func row(

@@ -214,7 +214,9 @@ struct ConfigurationTests {
             try Configuration(text: text).settings(device: nil).profiles.map(\.name)
         }
         let own = "[profiles.scale]\nservice = \"FFE0\"\nfrom-device = \"FFE1\"\n"
-        let known = ["linble", "nordic", "microbit", "microchip", "hm10", "ublox", "ti", "ti-stream", "csr"]
+        let known = [
+            "linble", "nordic", "microbit", "microchip", "hm10", "ublox", "ti", "ti-stream", "csr", "keyboard",
+        ]
         #expect(try profiles("") == known)
         #expect(try profiles("profile = \"auto\"\n") == known)
         #expect(try profiles(own) == ["scale"] + known)

@@ -105,6 +105,33 @@ struct GATTBrowserTests {
         #expect(refused == .failed(.procedure(error)))
     }
 
+    @Test("A handle whose value begins like a report map is a report map if its characteristic is 2A4B")
+    func reportMap() throws {
+        let target = GATTTarget.handle(AttributeHandle(3))
+        let read: Exchange = ([0x0A, 0x03, 0x00], [0x0B, 0x05, 0x01])
+        let question: [UInt8] = [0x08, 0x02, 0x00, 0x03, 0x00, 0x03, 0x28]
+        let rest = Self.end([0x08, 0x03, 0x00, 0x03, 0x00, 0x03, 0x28])
+        let values = GATTBrowser.Progress.values([.init(handle: AttributeHandle(3), value: [0x05, 0x01])])
+        func declaration(_ value: UInt8, _ uuid: UInt8) -> Exchange {
+            (question, [0x09, 0x07, 0x02, 0x00, 0x02, value, 0x00, uuid, 0x2A])
+        }
+        let cases: [([Exchange], BluetoothUUID?)] = [
+            ([declaration(3, 0x4B), rest], .reportMap), ([declaration(3, 0x4D), rest], nil),
+            ([Self.end(question)], nil),
+            // The value is kept if the device refuses to say its type.
+            ([(question, [0x01, 0x08, 0x02, 0x00, 0x05])], nil),
+        ]
+        for (exchanges, type) in cases {
+            let (progress, browser) = try play(.read(target), [read] + exchanges)
+            #expect(progress == values && browser.valueType == type)
+        }
+        // The first attribute of a device is a service, and other values cause no question.
+        let first = try play(.read(.handle(AttributeHandle(1))), [([0x0A, 0x01, 0x00], [0x0B, 0x05])])
+        #expect(first.0 == .values([.init(handle: AttributeHandle(1), value: [0x05])]) && first.1.valueType == nil)
+        let other = try play(.read(target), [([0x0A, 0x03, 0x00], [0x0B, 0x08])])
+        #expect(other.0 == .values([.init(handle: AttributeHandle(3), value: [0x08])]) && other.1.valueType == nil)
+    }
+
     @Test("A UUID is read wherever it stands; what the list may have cut is read again, and only that")
     func readType() throws {
         let target = GATTTarget.uuid(BluetoothUUID(0x2A00 as UInt16))

@@ -40,9 +40,9 @@ struct LinkHandshakeTests {
         "LK-15: each built-in profile works on a device that offers it, both when configured and when detected automatically"
     )
     func builtIn() {
-        #expect(Set(Profile.builtIn.map(\.name)).count == Profile.builtIn.count)
-        for profile in Profile.builtIn {
-            for setup in [LinkSetup(profile: profile), LinkSetup(profiles: Profile.builtIn)] {
+        #expect(Set(Profile.serial.map(\.name)).count == Profile.serial.count)
+        for profile in Profile.serial {
+            for setup in [LinkSetup(profile: profile), LinkSetup(profiles: Profile.serial)] {
                 let device = ScriptedDevice([.init(profile)], setup)
                 device.run()
                 #expect(device.progress.count == 1)
@@ -90,9 +90,9 @@ struct LinkHandshakeTests {
     @Test("LK-15: for an unsupported device, the reason lists its services, and the remedy is given")
     func whatItOffers() throws {
         let own = "if one of these carries the data, write a profile; example: `blewedge profiles nordic`"
-        let serial = "switch it to serial (UART) mode if available; keyboards are not supported yet"
+        let serial = "set `profile = \"auto\"` in the configuration, or use `--profile auto`"
         let lacks = "it has no serial service; it offers "
-        let known = Profile.builtIn
+        let known = Profile.serial
         let cases: [(profiles: [Profile], services: [UInt16], cause: String, remedy: String)] = [
             (known, [0x1800, 0x1801, 0xFFF0], lacks + "FFF0", own),
             (known, [0x180A, 0x180F, 0xFFF0, 0xFFF0], lacks + "Device Information, Battery, FFF0", own),

@@ -7,9 +7,12 @@ import BluetoothPackets
 import Configuration
 import Control
 import Devices
+import HIDHost
+import HIDReports
 import Keystrokes
 import Link
 import LinuxIO
+import SystemPackage
 import TestSupport
 import Testing
 import Texts
@@ -31,17 +34,30 @@ struct RehearsalTests {
         private(set) var reason: String?
         private(set) var typed = ""
 
-        init(_ cast: SimulatedCast, _ device: String) throws {
+        /// With a bond, the device is already paired; `store` keeps what is known of a keyboard.
+        init(
+            _ cast: SimulatedCast,
+            _ device: String,
+            _ lines: String = "",
+            bond: Bond? = nil,
+            keeping store: HIDDeviceStore? = nil
+        ) throws {
             loop = try EventLoop()
             rehearsal = Rehearsal(cast, on: loop)
             keyboard = try TextKeyboard(layout: .us)
-            let configuration = try Configuration(text: "pace = \"console\"\nlayout = \"us\"\n")
+            let configuration = try Configuration(text: "pace = \"console\"\nlayout = \"us\"\n\(lines)")
             let settings = try configuration.settings(device: .name(device))
             let note = Note()
             service = try KeyboardService(settings, through: rehearsal.core(), screen: keyboard) { event in
                 if case .state(let state, _, let reason) = event { note.take(state, reason?.cause.english) }
             }
             note.wedge = self
+            if let bond {
+                var known = BondStore.Contents()
+                known.bonds = [bond]
+                service.device.bonds = { () throws(BondStore.Failure) in known }
+            }
+            service.device.keyboards = store
             service.start { _ in }
         }
 
@@ -118,11 +134,60 @@ struct RehearsalTests {
         try wedge.end()
     }
 
-    @Test("X-17: the simulated keyboard is refused as a HID keyboard")
+    /// Bond of the simulated keyboard with the simulated adapter.
+    private static func bond() throws -> Bond {
+        let key = LongTermKey([UInt8](1...16), isAuthenticated: false, isSecureConnections: true, role: .central)
+        let local = BluetoothAddress(rawValue: 0xC0FF_EE00_0002)
+        let known = try #require(key)
+        return try #require(
+            Bond(identityAddress: KeyboardBench.device, localAddress: local, longTermKeys: [known])
+        )
+    }
+
+    @Test(
+        "X-13, X-17: the simulated keyboard is not used before it is paired, whatever the security, and the reason says so"
+    )
+    func unpairedKeyboard() throws {
+        for lines in ["", "security = \"none\"\n", "profile = \"keyboard\"\n"] {
+            let wedge = try Wedge(SimulatedCast([.hid]), "HID Scanner", lines)
+            try wedge.run { wedge.reason != nil && wedge.states.last == .failed }
+            #expect(wedge.reason == "C0:FF:EE:01:00:04 is not paired with this adapter")
+            #expect(wedge.typed.isEmpty)
+            try wedge.end()
+        }
+    }
+
+    @Test("X-13: the keys of a paired keyboard are typed; its reports are counted by outcome, and the sum is exact")
     func keyboard() throws {
-        let wedge = try Wedge(SimulatedCast([.hid]), "HID Scanner")
-        try wedge.run { wedge.reason?.contains("(HID)") == true }
-        #expect(wedge.typed.isEmpty)
+        let wedge = try Wedge(SimulatedCast([.hid]), "HID Scanner", bond: try Self.bond())
+        try wedge.run { wedge.typed.count { $0 == "\n" } >= 3 }
+        #expect(wedge.typed == Barcodes.samples.prefix(3).map { $0 + "\n" }.joined())
+        let values = wedge.service.counts.values
+        #expect(values.reports.characters == UInt64(wedge.typed.utf8.count))
+        #expect(values.reports.sum == values.reports.reports && values.reports.reports == values.notifications)
+        #expect(values.reports[.release] > 0 && values.stray == 0 && values.refused == 0)
+        try wedge.end()
+    }
+
+    @Test("X-13: a keyboard that was connected before sends its first report to a host that has sent no request")
+    func firstReport() throws {
+        let directory = try TestDirectory()
+        let store = HIDDeviceStore(FilePath(directory("state/hid-devices")))
+        let wedge = try Wedge(SimulatedCast([.hid]), "HID Scanner", bond: try Self.bond(), keeping: store)
+        try wedge.run { wedge.typed.count { $0 == "\n" } >= 1 }
+        #expect(try store.load(BluetoothAddress(rawValue: 0xC0FF_EE00_0002), KeyboardBench.device)?.hasKeyboard == true)
+        for count in 2...4 {
+            let before = wedge.states.count
+            wedge.rehearsal.setInRange(false)
+            try wedge.run { wedge.states.dropFirst(before).contains { $0 != .connected } }
+            wedge.rehearsal.setInRange(true)
+            try wedge.run { wedge.typed.count { $0 == "\n" } >= count }
+        }
+        // A line that the keyboard sends while it is out of range is lost; all others are complete.
+        let lines = wedge.typed.split(separator: "\n").map(String.init)
+        #expect(lines.count == 4 && lines.allSatisfy(Barcodes.samples.contains), "\(lines)")
+        let values = wedge.service.counts.values
+        #expect(values.stray == 0 && values.keyboardChanges == 0)
         try wedge.end()
     }
 

@@ -137,7 +137,7 @@ struct WholeWayTests {
 
     @Test(
         "LK-15, D-32: a device of each built-in profile types with the default configuration, by its own profile",
-        arguments: Profile.builtIn
+        arguments: Profile.serial
     )
     func byDefault(_ profile: Profile) throws {
         let stage = try Stage()
