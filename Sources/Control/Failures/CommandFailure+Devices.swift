@@ -165,6 +165,18 @@ extension KnownDeviceStore.Fault: ReportableContents {
     package func failure(in _: FilePath) -> CommandFailure { switch self {} }
 }
 
+extension HIDDeviceStore.Fault: ReportableContents {
+    package static func unreadable(_ path: FilePath, _ error: Errno) -> CommandFailure {
+        .init(path, error, FileFaultText.keyboardsUnreadable)
+    }
+
+    package static func unwritable(_ path: FilePath, _ error: Errno) -> CommandFailure {
+        .init(path, error, FileFaultText.keyboardsNotKept)
+    }
+
+    package func failure(in _: FilePath) -> CommandFailure { switch self {} }
+}
+
 extension BondStore.Failure: ReportableError {
     package var failure: CommandFailure {
         switch self {

@@ -94,12 +94,13 @@ struct BlewedgeCommand: ParsableCommand {
             blewedge never sends received data over a network, and logs received data only if an option requests this.
 
             FILES:
-              /etc/blewedge/blewedge.toml  Settings; see blewedge.toml(5).
-              /etc/blewedge/snippets.json  Saved texts for `blewedge snippet`.
-              /var/lib/blewedge/selection  Selected device.
-              /var/lib/blewedge/bonds      Keys of paired devices.
-              /var/lib/blewedge/devices    Date of each device's last connection.
-              /run/blewedge/control        Control socket of the daemon.
+              /etc/blewedge/blewedge.toml    Settings; see blewedge.toml(5).
+              /etc/blewedge/snippets.json    Saved texts for `blewedge snippet`.
+              /var/lib/blewedge/selection    Selected device.
+              /var/lib/blewedge/bonds        Keys of paired devices.
+              /var/lib/blewedge/devices      Date of each device's last connection.
+              /var/lib/blewedge/hid-devices  Services and report maps of paired keyboards.
+              /run/blewedge/control          Control socket of the daemon.
             Users other than root have their own files in ~/.config/blewedge, ~/.local/state/blewedge and \
             $XDG_RUNTIME_DIR/blewedge. The variables XDG_CONFIG_HOME and XDG_STATE_HOME replace ~/.config and \
             ~/.local/state.

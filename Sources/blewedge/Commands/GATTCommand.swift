@@ -6,6 +6,7 @@ import BluetoothPackets
 import Configuration
 import Daemon
 import Devices
+import HIDReports
 import Link
 import Texts
 
@@ -24,13 +25,15 @@ struct GATTCommand: ParsableCommand {
             The command scans for the device for 10 s, and connects to it. Without an action, the command prints the \
             services, characteristics and descriptors of the device. The actions read, write and subscribe apply to \
             one attribute, which you specify by a handle such as 0x0012, or by a short or long UUID such as 2A00. \
-            Values are printed in hexadecimal and as text. Data is printed on standard output, and messages are \
-            printed on standard error.
+            Values are printed in hexadecimal and as text. The report map of a keyboard scanner (2A4B) is also printed \
+            as a tree, as by `blewedge hid try`. If the device is paired with this adapter, the link is encrypted with \
+            the saved keys. Data is printed on standard output, and messages are printed on standard error.
 
             EXAMPLES:
               blewedge gatt F0:F1:F2:F3:F4:F5
               blewedge gatt SCALE-15K --adapter memory:
               blewedge gatt LINBLE-TEST read 2A00
+              blewedge gatt 'HID Scanner' read 2A4B
               blewedge gatt LINBLE-TEST write 0x000E --hex '01 0D'
               blewedge gatt LINBLE-TEST write 27ADC9CC-35EB-465A-9154-B8FF9076F3E8 \\
                   --text hello --no-response
@@ -149,12 +152,21 @@ enum GATTText {
         tree.services.flatMap(lines).map { $0 + "\n" }.joined()
     }
 
-    /// Returns the line for one value, with its line end.
-    func value(_ bytes: [UInt8], of handle: AttributeHandle, _ origin: Origin) -> String {
+    /// Returns the line for one value, with its line end; for people, the items of a report map follow.
+    ///
+    /// `type` is nil if it is unknown.
+    func value(
+        _ bytes: [UInt8],
+        of handle: AttributeHandle,
+        _ origin: Origin,
+        type: BluetoothUUID? = nil
+    ) -> String {
         let hex = Hexadecimal.text(bytes)
         let text = String(decoding: bytes, as: UTF8.self)
         guard case .json = self else {
-            return "\(handle)  \(hex.isEmpty ? "(empty)" : hex)  \"\(LocalName.printable(text))\"\n"
+            let line = "\(handle)  \(hex.isEmpty ? "(empty)" : hex)  \"\(LocalName.printable(text))\"\n"
+            guard type == .reportMap else { return line }
+            return line + ReportMapTree(bytes).lines.map { "  " + HIDTrial.line($0) + "\n" }.joined()
         }
         var object = JSONObject()
         object.add("type", "value")
@@ -226,7 +238,7 @@ enum GATTText {
         switch uuid {
         case Profile.linble.fromPeripheral: "Data From Peripheral"
         case Profile.linble.toPeripheral: "Data To Peripheral"
-        default: Profile.builtIn.first { $0.service == uuid }?.title ?? AssignedNumbers.name(of: uuid)
+        default: Profile.serial.first { $0.service == uuid }?.title ?? AssignedNumbers.name(of: uuid)
         }
     }
 

@@ -28,10 +28,13 @@ final class GATTRun {
     private let output: GATTText
     private let limit: SubscriptionLimit
     private let task: GATTBrowser.Task
+    private let known: BondStore.Contents
     private var browser: GATTBrowser
     private var finder: DeviceFinder?
     private var heard: DiscoveredDevice?
     private var driver: LinkDriver?
+    /// Security that the device's bond demands; `none` for an unpaired device.
+    private var required = GATTLinkSecurity.Level.none
     private let timer = LoopTimer()
     private var values = 0
 
@@ -43,6 +46,9 @@ final class GATTRun {
         output: GATTText,
         limit: SubscriptionLimit
     ) throws(CommandFailure) {
+        // Without a place for files, there are no bonds either.
+        let store = (try? DaemonPaths.current()).map { BondStore($0.bonds) }
+        known = try store.map { store throws(CommandFailure) in try store.found() } ?? BondStore.Contents()
         foreground = try ForegroundRun(transport, capture: capture)
         self.choice = choice
         self.output = output
@@ -60,6 +66,8 @@ final class GATTRun {
     // MARK: Finding the device
 
     private func find(on radio: RadioArbiter) {
+        // The adapter needs the bonds before the scan, to identify a device with a private address by its key.
+        radio.adapter?.use(known.bonds)
         let finder = DeviceFinder(choice, advertisedAt: nil, on: radio)
         self.finder = finder
         finder.onResult = { [unowned self, unowned finder] result in
@@ -78,10 +86,13 @@ final class GATTRun {
     // MARK: The link
 
     private func connect(to device: DeviceAddress, on radio: RadioArbiter) {
+        // A bond whose keys cannot be used is ignored, because nothing that this command reads is typed.
+        let claim = known.claim(of: device, on: radio.adapter?.address)
+        required = claim.fault == nil ? claim.demanded : .none
         let driver = LinkDriver(on: radio)
         self.driver = driver
         driver.onEvent = { [unowned self, unowned driver] event in take(event, driver) }
-        driver.open(device, .once(Self.connectTimeout))
+        driver.open(device, .once(Self.connectTimeout), requiring: required)
     }
 
     private func take(_ event: LinkDriver.Event, _ driver: LinkDriver) {
@@ -103,9 +114,11 @@ final class GATTRun {
             }
             driver.close { [weak self] in
                 guard let self, foreground.outcome == nil else { return }
-                driver.open(device, .once(Self.connectTimeout))
+                driver.open(device, .once(Self.connectTimeout), requiring: required)
             }
-        case .notSecured: foreground.finish(.failure(CommandFailure(LinkFailure.notSecured)))
+        case .notSecured:
+            let device = driver.link.map { "\($0.device.address)" } ?? ""
+            foreground.finish(.failure(CommandFailure(.permission, LinkFaultText.notSecured, device)))
         }
     }
 
@@ -123,7 +136,8 @@ final class GATTRun {
             foreground.print(output.tree(tree))
             foreground.finish(.success(.success))
         case .values(let values):
-            foreground.print(values.map { output.value($0.value, of: $0.handle, .read) }.joined())
+            let type = browser.valueType
+            foreground.print(values.map { output.value($0.value, of: $0.handle, .read, type: type) }.joined())
             foreground.finish(.success(.success))
         case .written: foreground.finish(.success(.success))
         case .subscribed(let characteristic):
