@@ -61,6 +61,8 @@ def built(device: Device) -> list[tuple[str, int, str]]:
         kind = NAMES.get(attribute.type)
         if kind == "service":
             found.append((kind, attribute.handle, uuid_text(attribute.uuid)))
+        elif kind == "include":
+            found.append((kind, attribute.handle, uuid_text(attribute.service.uuid)))
         elif kind == "characteristic":
             characteristic = attribute.characteristic
             values.add(attribute.handle + 1)

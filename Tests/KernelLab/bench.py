@@ -20,6 +20,7 @@ import waiting
 from controllers import Radio, Variant
 from guest import Guest, Program
 from kernels import Kernel
+from keyboardpeer import KeyboardPeer
 from line import Line
 from losses import Losses
 from peer import Peer
@@ -193,6 +194,11 @@ class Bench:
         return self._peer
 
     @property
+    def keyboard(self) -> KeyboardPeer:
+        assert isinstance(self._peer, KeyboardPeer)
+        return self._peer
+
+    @property
     def emulator(self) -> Program:
         assert self._emulator is not None
         return self._emulator
@@ -215,7 +221,7 @@ class Bench:
     async def set_up(self, peer: str) -> None:
         """Prepares the controllers and the peer.
 
-        `peer` is "linble", "nordic", "other" (no serial service), "" (controllers only) or "no adapter".
+        `peer` is "linble", "nordic", "other" (no serial service), "keyboard" (HID), "" (controllers only) or "no adapter".
         """
         # Remove all state, because any scenario may have run before this one.
         await self.forget()
@@ -233,7 +239,8 @@ class Bench:
 
     async def add_peer(self, peer: str, number: int) -> None:
         """Starts the peer on the controller with this number."""
-        self._peer = self._end = Peer(self.machine.vm.hci_socket, kind=peer)
+        socket = self.machine.vm.hci_socket
+        self._peer = self._end = KeyboardPeer(socket) if peer == "keyboard" else Peer(socket, kind=peer)
         await self._peer.connect()
         relay = self._relay = await self.start("relay", str(number), "lab.hci")
         await relay.until(lambda: "ready" in relay.out, "the relay owns the peer's controller", 20)

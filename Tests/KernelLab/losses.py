@@ -31,6 +31,8 @@ PLACES = {
     "lab.ctl": Place("control port", "frame", "on the port of the guest's agent"),
 }
 
+SAME_PLACE = {"attline": "minimal"}  # programs that are counted together
+
 
 def described(counts: dict[str, int], only_losses: bool = False) -> str:
     """Returns the counts as text (`relay 0, monitor 0, …`), optionally without the places that lost nothing."""
@@ -49,11 +51,12 @@ class Losses:
 
     def take(self, program: Program) -> None:
         """Adds the losses that a finished program reported. A program that wrote output but no report may have lost data."""
-        if program.name not in PLACES or not program.stdout or SLOW_ON_PURPOSE & set(program.argv):
+        name = SAME_PLACE.get(program.name, program.name)
+        if name not in PLACES or not program.stdout or SLOW_ON_PURPOSE & set(program.argv):
             return
         told = [o["count"] for o in program.objects if o.get("event") == "lost"]
         if told:
-            self.add(program.name, told[-1])
+            self.add(name, told[-1])
         else:
             self._silent.append(program.name)
 

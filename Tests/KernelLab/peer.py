@@ -45,6 +45,8 @@ def ean13(number: int) -> bytes:
 class Peer(Changing):
     """A LINBLE that advertises, accepts a connection, and sends data as if it came from its UART."""
 
+    name = NAME
+
     def __init__(self, socket: Path, kind: str = "linble") -> None:
         super().__init__()
         self.connections = 0
@@ -83,9 +85,16 @@ class Peer(Changing):
     async def start(self) -> None:
         """Takes control of the controller through the relay, and advertises."""
         assert self._transport is not None
-        config = DeviceConfiguration(name=NAME, address=hci.Address(ADDRESS))
+        config = DeviceConfiguration(name=self.name, address=hci.Address(ADDRESS))
         device = self._device = Device.from_config_with_hci(config, self._transport.source, self._transport.sink)
         device.gatt_server.max_mtu = 247
+        self._add_services(device)
+        device.on("connection", self._on_connection)
+        device.l2cap_channel_manager.register_fixed_channel(att.ATT_CID, self._on_att)
+        await device.power_on()
+        await self.advertise()
+
+    def _add_services(self, device: Device) -> None:
         service, notify, writes = KINDS[self._kind]
         self._characteristic = gatt.Characteristic(notify, gatt.Characteristic.Properties.NOTIFY, 0, b"")
         self._characteristic.on(gatt.Characteristic.EVENT_SUBSCRIPTION, self._on_subscription)
@@ -94,10 +103,6 @@ class Peer(Changing):
         )
         write.on(gatt.Characteristic.EVENT_WRITE, self._on_write)
         device.add_service(gatt.Service(service, [] if self._kind == "other" else [self._characteristic, write]))
-        device.on("connection", self._on_connection)
-        device.l2cap_channel_manager.register_fixed_channel(att.ATT_CID, self._on_att)
-        await device.power_on()
-        await self.advertise()
 
     async def advertise(
         self, connectable: bool = True, manufacturer: bytes = b"", again: bool = True, own: int = hci.OwnAddressType.RANDOM

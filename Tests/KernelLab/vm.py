@@ -18,7 +18,10 @@ from pathlib import Path
 from kernels import Kernel
 
 HERE = Path(__file__).resolve().parent
-TOOLS = ["agent", "askers", "relay", "evread", "hcimon", "hidjudge", "keybits", "keys", "minimal", "queue", "rawscan", "screen", "terminal"]
+TOOLS = [
+    "agent", "askers", "attline", "relay", "evread", "hcimon", "hidjudge", "keybits", "keys", "minimal", "queue", "rawscan",
+    "screen", "terminal",
+]  # fmt: skip
 
 LIBRARIES = ["bdaddr"]
 

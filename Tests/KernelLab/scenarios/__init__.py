@@ -108,4 +108,6 @@ from scenarios import (  # noqa: E402, F401, I001
     beacons,
     hid_judge,
     hid_texts,
+    hid_peer,
+    hid_link,
 )

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Texts of keyboards that are set for one layout, typed into consoles with another. The keys that such a keyboard presses come from
-# libxkbcommon.
+# Texts of keyboards that are set for one layout, typed into consoles with another.
 
 from __future__ import annotations
 
@@ -9,13 +8,13 @@ import asyncio
 import hashlib
 import signal
 
-from bench import REPOSITORY, Bench, compare
+from bench import Bench, compare
 from readers import TERMINAL, Terminal
 from scenarios import scenario
 from scenarios.keys import PRINTABLE
 from scenarios.layouts import LAYOUTS, keymap
-from waiting import LabError, expect
-from xkb import Desktop
+from strokes import CONTROLS, strokes
+from waiting import expect
 
 # Report descriptor of a boot keyboard (HID 1.11, E.6), but with usages up to FF, for the Japanese keys. A report has modifiers, a
 # constant byte and six usages.
@@ -23,62 +22,18 @@ MAP = (
     "05010906a101050719e029e7150025017501950881029501750881019505750105081901"
     "2905910295017503910195067508150026ff000507190029ff8100c0"
 )
-USAGES = REPOSITORY / "Tests/Vectors/hid-layouts.txt"
-SHIFT, ALT_GR, SPACE = 42, 100, 57  # key codes
-MODIFIERS = {(): 0, (SHIFT,): 0x02, (ALT_GR,): 0x40}
-CONTROLS = {"\t": 0x2B, "\r": 0x28, "\b": 0x2A}  # usages
 TEXT = PRINTABLE.decode() + "".join(CONTROLS)
 ON_CONSOLE = PRINTABLE + b"\t\r\x7f"  # the terminal gets DEL for Backspace
 TABLE = "/run/lab/hid.table"
 LAYOUT_NAMES = ("us", "jp", "de")
 
 
-def usages() -> dict[int, int]:
-    """Returns the usage of each key code that has characters."""
-    found: dict[int, int] = {}
-    for line in USAGES.read_text().splitlines():
-        if line.startswith("kernel "):
-            first, codes = line.removeprefix("kernel ").split(":")
-            for number, code in enumerate(codes.split()):
-                found.setdefault(int(code), int(first, 16) + number)
-    return found
-
-
 def reports(layout: str) -> list[str]:
     """Returns the reports of a keyboard with this layout for the text, each key followed by its release."""
-    codes = usages()
-    # Simplest keys that make each character, as modifiers and usage: without dead key, Shift or AltGr if possible. Of several, the
-    # last one, because the tilde on the Japanese zero exists only on Linux.
-    keys: dict[str, list[tuple[int, int]]] = {}
-    desktop = Desktop(layout)
-
-    def pressed(code: int, modifiers: tuple[int, ...] = ()) -> str:
-        nonlocal desktop
-        before = len(desktop.text)
-        try:
-            desktop.take([*((one, 1) for one in modifiers), (code, 1), (code, 0), *((one, 0) for one in modifiers)])
-            return desktop.text[before:]
-        except LabError:  # a dead key that makes nothing with Space
-            desktop = Desktop(layout)
-            return " "
-
-    for code, usage in codes.items():
-        for modifiers, mask in MODIFIERS.items():
-            sequence = [(mask, usage)]
-            character = pressed(code, modifiers)
-            if not character:
-                character = pressed(SPACE)
-                sequence.append((0, codes[SPACE]))
-                if character == " ":
-                    continue
-            simplest = keys.get(character, sequence)
-            if (len(sequence), mask) <= (len(simplest), simplest[0][0]):
-                keys[character] = sequence
-    keys.update({character: [(0, usage)] for character, usage in CONTROLS.items()})
+    keys = strokes(layout)
     missing = [character for character in TEXT if character not in keys]
     expect(not missing, f"{layout} has no keys for {''.join(missing)}")
-    strokes = [stroke for character in TEXT for stroke in keys[character]]
-    return [f"{mask:02x}00{usage:02x}0000000000\n{bytes(8).hex()}\n" for mask, usage in strokes]
+    return [f"{mask:02x}00{usage:02x}0000000000\n{bytes(8).hex()}\n" for character in TEXT for mask, usage in keys[character]]
 
 
 async def decoded(bench: Bench, layout: str) -> bytes:
