@@ -242,8 +242,14 @@ package struct Descriptor: ~Copyable, Sendable {
 
     func memory() throws(Errno) -> SocketMemory { try option(SOL_SOCKET, SO_MEMINFO, initial: SocketMemory()) }
 
-    /// Makes the kernel report, with each packet, when it received the packet (SO_TIMESTAMP).
-    func stampPackets(_ isOn: Bool) throws(Errno) { try setOption(SOL_SOCKET, SO_TIMESTAMP, to: Int32(isOn ? 1 : 0)) }
+    /// Makes the kernel report, with each packet, when it received the packet (SO_TIMESTAMPING).
+    ///
+    /// Nothing is reported for a packet whose time is unknown, for example one that was joined from fragments; with
+    /// SO_TIMESTAMP, the kernel would report the time of the call instead.
+    func stampPackets(_ isOn: Bool) throws(Errno) {
+        // SOF_TIMESTAMPING_RX_SOFTWARE and SOF_TIMESTAMPING_SOFTWARE of <linux/net_tstamp.h>.
+        try setOption(SOL_SOCKET, SO_TIMESTAMPING, to: Int32(isOn ? 1 << 3 | 1 << 4 : 0))
+    }
 
     /// Receives one packet from the queue; the packet's length is 0 if the peer has closed the connection (C:
     /// `recvmsg`).

@@ -2,9 +2,9 @@
 
 /// Packets that arrived while a link was being encrypted, until it is known which of them came before the encryption.
 ///
-/// A packet that came before is refused and counted, because anyone could have sent it (D-41). Some USB adapters deliver
-/// an encrypted packet shortly before the event that reports the encryption; such packets are accepted only if the user
-/// allows it.
+/// A packet that came before is refused and counted, because anyone could have sent it (D-41). Some USB adapters
+/// deliver an encrypted packet shortly before the event that reports the encryption; such packets are accepted only if
+/// the user allows it.
 struct EarlyPackets: Sendable {
     /// Maximum number of packets that are kept; a keyboard sends at most one in each interval of 7.5 ms.
     static let most = 64

@@ -4,10 +4,10 @@ import BluetoothPackets
 import LinuxIO
 import SystemPackage
 
-/// A raw HCI socket that learns when the controller reported that a connection is encrypted.
+/// Raw HCI socket that records when the controller reported the encryption of a connection.
 ///
-/// The kernel's channel does not tell whether a packet came before or after the encryption. Both sockets report the time
-/// at which the kernel received a packet, on the same clock.
+/// The channel's socket does not report whether a packet came before or after the encryption. Both sockets report, on
+/// the same clock, the time at which the kernel received a packet.
 final class EncryptionWatch {
     private let socket: HCISocket
     private var buffer = [UInt8](repeating: 0, count: HCISocket.packetCapacity)

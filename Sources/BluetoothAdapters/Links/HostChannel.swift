@@ -87,7 +87,7 @@ package final class HostChannel: ATTChannel {
         onTiming?(timing)
     }
 
-    /// Passes on a PDU; one that is received while the link is being secured is kept until then.
+    /// Passes on a PDU; while the link is being secured, keeps it until that has finished.
     func receive(_ pdu: [UInt8]) {
         if securing == nil { onReceive?(pdu.span) } else { packets.add(pdu, at: MonotonicClock.now) }
     }

@@ -34,9 +34,9 @@ package final class KernelATTChannel: ATTChannel {
     ///
     /// For a link made by this process, it is not updated until the link has been secured.
     package private(set) var security = GATTLinkSecurity()
-    /// The handler of the encryption of a link that a central made.
+    /// The handler that is called when a link made by a central has become encrypted.
     ///
-    /// The kernel does not report the encryption: until it is found, the security is read every 20 ms.
+    /// The kernel does not report this, so the link's security is read every 20 ms until then.
     package var onSecurity: (() -> Void)? {
         didSet { if onSecurity == nil { securityTimer.cancel() } else { awaitSecurity() } }
     }
@@ -84,7 +84,7 @@ package final class KernelATTChannel: ATTChannel {
 
     /// Starts connecting from the adapter whose address is `local`.
     ///
-    /// Without the watch that `makeWatch` creates, no packet is accepted that arrived while the link was being secured.
+    /// Without the watch that `makeWatch` creates, packets that arrive while the link is being secured are refused.
     init(
         to device: DeviceAddress,
         from local: BluetoothAddress,
@@ -261,7 +261,6 @@ package final class KernelATTChannel: ATTChannel {
         readSecurity()
         let wasAsking = isAsking
         var isOver = socket.descriptor.takePendingError() != nil
-        let isSufficient = security.suffices(for: level)
         var buffer = [UInt8](repeating: 0, count: L2CAPSocket.packetCapacity)
         while !isOver {
             let taken = try? socket.receiveStamped(into: &buffer)
@@ -274,12 +273,9 @@ package final class KernelATTChannel: ATTChannel {
             dropped = facts.dropped
             guard !isOver else { break }
             let pdu = buffer[..<packet.count]
-            // The level was read before, so a packet that is read while it does not suffice came before as well.
             if ChannelFault.isAnswer(pdu.span) {
                 isAsking = false
-            } else if isSufficient, !packet.isTruncated, let time = facts.time {
-                packets.add(Array(pdu), at: time)
-            } else if early > .zero, !packet.isTruncated, let time = facts.time {
+            } else if watch != nil, !packet.isTruncated, let time = facts.time {
                 packets.add(Array(pdu), at: time)
             } else {
                 packets.refuse()
@@ -295,7 +291,7 @@ package final class KernelATTChannel: ATTChannel {
             }
             return
         }
-        guard isSufficient else { return }
+        guard security.suffices(for: level) else { return }
         do throws(Errno) {
             try loop.change(registration, socket.descriptor, to: .readable)
         } catch {

@@ -3,7 +3,7 @@
 import CBluetooth
 import CLinux
 
-/// What the kernel reports with a packet.
+/// Facts that the kernel reports with a packet.
 package struct PacketFacts: Equatable, Sendable {
     /// Time on the wall clock at which the kernel received the packet from the controller; nil if it is not reported.
     package var time: Duration?
@@ -15,10 +15,10 @@ package struct PacketFacts: Equatable, Sendable {
     }
 }
 
-/// Room for the control messages of one packet, and their meaning.
+/// Buffer for the control messages of one packet, and their parser.
 ///
-/// The corresponding C structures are `struct cmsghdr`, each followed by its data: `struct timeval` for SO_TIMESTAMP and
-/// HCI_CMSG_TSTAMP, a 32-bit number for SO_RXQ_OVFL. Zeros end the list.
+/// The corresponding C structures are `struct cmsghdr`, each followed by its data: three of `struct timespec` for
+/// SO_TIMESTAMPING, `struct timeval` for HCI_CMSG_TSTAMP, a 32-bit number for SO_RXQ_OVFL. Zeros end the list.
 struct ControlMessages {
     /// Size of the room, in bytes.
     static let size = MemoryLayout<InlineArray<16, UInt>>.size
@@ -28,8 +28,6 @@ struct ControlMessages {
     private static let word = MemoryLayout<UInt>.size
     /// Size of `struct cmsghdr`: the length is a word, level and type have 32 bits.
     private static let header = word + 8
-    /// Size of each member of `struct timeval`.
-    private static let half = MemoryLayout<timeval>.size / 2
 
     var facts: PacketFacts {
         var facts = PacketFacts()
@@ -43,16 +41,26 @@ struct ControlMessages {
             switch (level, type) {
             case (SOL_SOCKET, SO_RXQ_OVFL) where room >= 4:
                 facts.dropped = UInt32(truncatingIfNeeded: number(at: data, 4))
-            case (SOL_SOCKET, SO_TIMESTAMP), (SOL_HCI, HCI_CMSG_TSTAMP):
-                guard room >= 2 * Self.half else { break }
-                let seconds = Int64(truncatingIfNeeded: number(at: data, Self.half))
-                let microseconds = Int64(truncatingIfNeeded: number(at: data + Self.half, Self.half))
-                facts.time = .seconds(seconds) + .microseconds(microseconds)
+            case (SOL_SOCKET, SO_TIMESTAMPING):
+                // Three times, of which the first is that of the kernel.
+                guard room >= 3 * 2 * Self.word else { break }
+                let nanoseconds = Int64(truncatingIfNeeded: number(at: data + Self.word, Self.word))
+                facts.time = time(at: data, Self.word, microseconds: nanoseconds / 1000)
+            case (SOL_HCI, HCI_CMSG_TSTAMP):
+                let half = room >= 16 ? 8 : 4
+                guard room >= 2 * half else { break }
+                let microseconds = Int64(truncatingIfNeeded: number(at: data + half, half))
+                facts.time = time(at: data, half, microseconds: microseconds)
             default: break
             }
             start += (length + Self.word - 1) / Self.word * Self.word
         }
         return facts
+    }
+
+    /// Returns a time from its seconds at `offset` and its microseconds.
+    private func time(at offset: Int, _ size: Int, microseconds: Int64) -> Duration {
+        .seconds(Int64(truncatingIfNeeded: number(at: offset, size))) + .microseconds(microseconds)
     }
 
     /// Reads a number of at most 8 bytes in the machine's byte order, at a multiple of 4 within the room.
