@@ -338,11 +338,17 @@ package final class DeviceSession {
             session.awaitsAtOnce = link.profile?.isKeyboard == true
             apply(.ready)
         case .unsupported(let lack):
-            // What was kept of a keyboard is wrong.
-            if state == .connected, let address { _ = try? keyboards?.forget(address.address) }
+            // The kept services of the keyboard are wrong.
+            if state == .connected { forgetKeyboard() }
             apply(.unsupported(Reason(lack)))
         case .failed(let failure):
             source.endLink(through: link.epoch)
+            // What was kept of a keyboard may be the cause; without it, the next attempt discovers the keyboard.
+            if !failure.isLoss, state == .connected, link.profile?.isKeyboard == true { forgetKeyboard() }
+            // A keyboard that hangs up at once, again and again, must not be connected without pauses.
+            if let facts = link.facts, facts.notifications == 0, facts.age < Session.retryInterval {
+                session.awaitsAtOnce = false
+            }
             apply(failure.isLoss && state == .connected ? .linkLost(Reason(failure)) : .attemptFailed(Reason(failure)))
         }
     }
@@ -366,6 +372,10 @@ package final class DeviceSession {
         // If this fails, the services are discovered at each link, and the first report may be lost; the state
         // directory's fault is reported with the selection.
         try? keyboards?.keep(adapter, device, keyboard)
+    }
+
+    private func forgetKeyboard() {
+        if let address { _ = try? keyboards?.forget(address.address) }
     }
 
     // MARK: Security

@@ -250,7 +250,7 @@ package struct Session: Sendable {
         case (.ready, .attempting):
             phase = .connected(since: now)
             return [report(.connected, nil)]
-        // A keyboard may turn out to be none after it was resumed.
+        // A resumed keyboard may turn out not to be a keyboard any more.
         case (.unsupported(let reason), .attempting), (.unsupported(let reason), .connected):
             return fail(now) + [report(.unsupported, reason)]
         case (.attemptFailed(let reason), .attempting), (.linkLost(let reason), .attempting):

@@ -12,8 +12,9 @@ package import SystemPackage
 /// ```
 /// hid 00:AA:01:00:00:42 F0:F1:F2:F3:F4:F5 random 1 service=0010,002A,0111,00,03 … crc=…
 /// ```
-/// A line that is torn, edited or of another version is not used, and is removed at the next change: its device is
-/// discovered again. Only its owner can access the file (0600) and its directory (0700). It is replaced atomically.
+/// A line that is torn, edited or of another version is not used, and its device is discovered again. A torn or edited
+/// line is removed at the next change; a line of another version is removed when its device is stored or forgotten.
+/// Only the owner can access the file (0600) and its directory (0700). The file is replaced atomically.
 package struct HIDDeviceStore: Sendable {
     /// Error for the file as a whole; it never occurs, because each faulty line is skipped.
     package enum Fault: Error, Equatable, Sendable {}
@@ -53,8 +54,8 @@ package struct HIDDeviceStore: Sendable {
 
     /// Reads the services of a device with this identity, bonded with the adapter at this address.
     ///
-    /// Returns nil if the file has no record of the device. Throws `line` if it has one that is not used, or if it has
-    /// none, but a damaged line that may have been its record.
+    /// Returns nil if the file has no record of the device. Throws `line` if the device's record is invalid, or if
+    /// there is no record but a damaged line that may have been it.
     package func load(_ adapter: BluetoothAddress, _ device: DeviceAddress) throws(Failure) -> HIDDevice? {
         let stored: [(number: Int, text: String)]
         do throws(FileFailure) { stored = try lines() } catch { throw .file(error) }
@@ -75,7 +76,7 @@ package struct HIDDeviceStore: Sendable {
         return nil
     }
 
-    /// Stores the services of a bonded device on disk, in place of earlier ones; does not write what is stored already.
+    /// Stores the services of a bonded device in place of earlier ones; does nothing if they are already stored.
     package func keep(
         _ adapter: BluetoothAddress,
         _ device: DeviceAddress,

@@ -3,7 +3,7 @@
 package import BluetoothPackets
 package import HIDReports
 
-/// HID services of a device, as kept with its bond, so that its first report after a sleep is understood.
+/// HID services of a device, kept with its bond so that its first report after a sleep can be decoded.
 ///
 /// HOGP 1.0, 5.2; HOGP 1.1, 4.6; HID Service 1.0, 2.
 package struct HIDDevice: Equatable, Sendable {

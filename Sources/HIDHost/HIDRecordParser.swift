@@ -127,7 +127,7 @@ struct HIDRecordParser {
         else { throw fault(.handleOutOfOrder) }
     }
 
-    /// Parses a handle of a value, that of its configuration descriptor or `-`, and further numbers with so many digits.
+    /// Parses the handle of a value, that of its configuration descriptor or `-`, and a number for each of `digits`.
     private func handles(
         _ text: Substring,
         _ digits: [Int]

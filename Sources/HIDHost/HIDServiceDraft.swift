@@ -30,7 +30,7 @@ struct HIDServiceDraft: Sendable {
     /// Report map, or the reason why it could not be read.
     enum Map: Sendable {
         case missing
-        /// The last part filled its response, so the server may have ended the read early if `isFull` is true.
+        /// If `isFull` is true, the last part filled its response, and the server may have ended the read early.
         case read([UInt8], isFull: Bool)
         case failed(GATTError)
     }

@@ -6,10 +6,10 @@ import HIDReports
 
 /// Setup of a keyboard over a `GATTClient`: discovers its HID services and subscribes to its reports.
 ///
-/// For a keyboard whose services were kept from an earlier link, what was kept is compared with the device: the Database
-/// Hash, if it has one, and the report maps. Any difference leads to a new discovery. The subscriptions are written
-/// again at the end, when their handles are known to be right. It is a pure state machine, whose owner passes it the
-/// events of one connection. HOGP 1.0, 5.1 and 5.2; Core 6.0, Vol 3, Part G, 2.5.2 and 7.3.
+/// If the services of a keyboard were kept from an earlier link, its Database Hash (if any) and its report maps are
+/// compared with the kept ones. Any difference leads to a new discovery. The subscriptions are written again at the
+/// end, when their handles are known to be right. It is a pure state machine, whose owner passes it the events of one
+/// connection. HOGP 1.0, 5.1 and 5.2; Core 6.0, Vol 3, Part G, 2.5.2 and 7.3.
 package struct HIDSetup: Sendable {
     package enum Progress: Equatable, Sendable {
         case underWay
@@ -35,6 +35,10 @@ package struct HIDSetup: Sendable {
     /// Description kept from an earlier link, until it was compared; nil for a new keyboard.
     private var kept: HIDDevice?
     private var step: Step
+    /// True if no procedure is running.
+    package var isDone: Bool { if case .done = step { true } else { false } }
+    /// True if the subscriptions are those of a kept description that equals the device as far as it was compared.
+    private var isCompared = false
     /// True if the services changed during the setup.
     private var isStale = false
     /// Procedure that this setup itself has started.
@@ -139,7 +143,11 @@ package struct HIDSetup: Sendable {
         switch progress {
         case .underWay: return .underWay
         case .failed(let error): return .failed(error)
-        case .done: return finish(&client, now)
+        case .done(let refused):
+            // A refused write can mean that handles moved behind equal report maps.
+            if isCompared, refused > 0 { isStale = true }
+            isCompared = false
+            return finish(&client, now)
         }
     }
 
@@ -179,7 +187,10 @@ package struct HIDSetup: Sendable {
 
     private mutating func findMap(ofService index: Int, _ client: inout GATTClient, _ now: Duration) -> Progress {
         guard let kept else { return .underWay }
-        guard index < kept.services.count else { return subscribe(to: kept, hasEarlier: true, &client, now) }
+        guard index < kept.services.count else {
+            isCompared = true
+            return subscribe(to: kept, hasEarlier: true, &client, now)
+        }
         step = .mapHandle(service: index)
         let range = kept.services[index].range
         return start { () throws(GATTError) in try client.read(HIDAttributeType.reportMap, in: range, now: now) }

@@ -29,7 +29,7 @@ package final class DeviceLink {
         case handshake(ChatScript.Failure)
         case procedure(GATTError, DeviceAddress?, isEncrypted: Bool)
 
-        /// True if the link was lost, false if it was usable no longer.
+        /// True if the link was lost; false if the handshake or a procedure failed.
         package var isLoss: Bool { if case .link = self { true } else { false } }
     }
 
@@ -85,6 +85,10 @@ package final class DeviceLink {
     /// Memory for the text of a report, between two reports.
     private var spareText: [UInt8] = []
     private let renewalTimer = LoopTimer()
+    /// True if the device disconnected during its last renewal, so that the next link omits the renewal.
+    private var leavesRenewal = false
+    /// True if the services were discovered again on this link, because a value came from an unknown handle.
+    private var didSearchAgain = false
     /// Longest time after the encryption of a kept keyboard's link before the first request is sent to it.
     ///
     /// A keyboard sends the report that woke it as soon as the link is encrypted; a request would delay that report.
@@ -142,8 +146,8 @@ package final class DeviceLink {
     ///
     /// No request is sent to the device, and nothing is accepted from it, before the link has the `required` security.
     ///
-    /// `kept` are the services of a keyboard, kept from an earlier link: its first report is then decoded without any
-    /// request to it. Data that arrived at most `early` before the encryption is accepted (D-41).
+    /// `kept` are the services of a keyboard from an earlier link, with which its first report is decoded before any
+    /// request is sent to it. Data that arrived at most `early` before the encryption is accepted (D-41).
     package func open(
         _ device: DeviceAddress,
         timeout: Duration,
@@ -152,6 +156,8 @@ package final class DeviceLink {
         early: Duration = .zero
     ) {
         number &+= 1
+        leavesRenewal = leavesRenewal && device == self.device
+        didSearchAgain = false
         reports.begin(required > .none ? kept : nil)
         self.device = device
         demanded = required
@@ -267,6 +273,7 @@ package final class DeviceLink {
         case .failed(.adapterLost) where link == nil: break
         case .failed(let failure):
             if link != nil { counts.end(LinkCounts.End(failure)) }
+            leavesRenewal = setup.isRenewing && failure.isHangUp
             endReports()
             onEvent?(.failed(.link(failure)))
         }
@@ -304,6 +311,7 @@ package final class DeviceLink {
 
     private func resume(_ kept: HIDDevice) {
         progress(setup.resume(kept))
+        guard !leavesRenewal else { return }
         renewalTimer.set(on: radio.loop, after: Self.renewalTime) { [unowned self] in renew() }
     }
 
@@ -314,9 +322,20 @@ package final class DeviceLink {
         progress(link.perform { client, now in setup.renew(&client, now: now) })
     }
 
-    /// Uses a discovered keyboard, and has it kept if it is new.
+    /// Discovers the keyboard again, because its services or handles changed.
+    private func discoverAgain() {
+        guard let link else { return }
+        progress(link.perform { client, now in setup.servicesChanged(&client, now: now) })
+    }
+
+    /// Uses a discovered keyboard, and passes it to `onKeyboard` if its services are new.
     private func take(_ keyboard: HIDDevice) {
-        if reports.use(keyboard), let device { onKeyboard?(keyboard, device) }
+        guard reports.use(keyboard), let device else { return }
+        if let link, keyboard.longestInput + 3 > Int(link.mtu) {
+            // This fails if the MTU was exchanged before.
+            _ = try? link.perform { client, now throws(GATTError) in try client.exchangeMTU(now: now) }
+        }
+        onKeyboard?(keyboard, device)
     }
 
     private func endReports() {
@@ -336,8 +355,10 @@ package final class DeviceLink {
         guard reports.receive(value, from: handle, into: &text) else { return false }
         received.notifications &+= 1
         if !text.isEmpty { valueHandler?(text.span, false) }
-        // Read the pending reports first.
-        if setup.isRenewalDue { renewalTimer.set(on: radio.loop, after: .zero) { [unowned self] in renew() } }
+        if setup.isRenewalDue, !leavesRenewal {
+            // Read the pending reports first.
+            renewalTimer.set(on: radio.loop, after: .zero) { [unowned self] in renew() }
+        }
         return true
     }
 
@@ -347,8 +368,11 @@ package final class DeviceLink {
     private func takeReply(_ value: Span<UInt8>, from handle: AttributeHandle) {
         if let keyboard = reports.keyboard {
             if receiveReport(value, from: handle) { return }
-            if handle == keyboard.serviceChanged?.value, let link {
-                return progress(link.perform { client, now in setup.servicesChanged(&client, now: now) })
+            if handle == keyboard.serviceChanged?.value { return discoverAgain() }
+            // Handles may have moved.
+            if handle != keyboard.battery?.value, !didSearchAgain {
+                didSearchAgain = true
+                discoverAgain()
             }
         }
         if commands.isAwaiting, handle == setup.wanted {

@@ -84,6 +84,8 @@ package struct LinkSetup: Sendable {
     package var keyboard: HIDDevice? { keyboardSetup?.device }
     /// True if a kept keyboard was resumed, and `renew` has not been called.
     package private(set) var isRenewalDue = false
+    /// True while requests are sent to a keyboard whose link is ready.
+    package var isRenewing: Bool { step == .done && keyboardSetup?.isDone == false }
 
     /// Handle whose notified or indicated values are typed (D-36); nil before the handle is known and during the
     /// handshake.
@@ -119,7 +121,7 @@ package struct LinkSetup: Sendable {
         return .ready(kept.firstInput)
     }
 
-    /// Writes the subscriptions of a resumed keyboard again, and compares what was kept with the device.
+    /// Compares the kept services of a resumed keyboard with the device, and then writes its subscriptions again.
     ///
     /// The link stays ready meanwhile; `ready` is not returned again.
     package mutating func renew(_ client: inout GATTClient, now: Duration) -> Progress {
@@ -226,6 +228,12 @@ package struct LinkSetup: Sendable {
         }
         profile = candidate.profile
         if candidate.profile.isKeyboard {
+            // A serial service that may send comes before the keyboard.
+            if let unconfigured {
+                candidates = []
+                choose(unconfigured)
+                return beginHandshake(&client, now)
+            }
             // One setup uses all HID services.
             candidates.removeAll { $0.profile.isKeyboard }
             step = .keyboard

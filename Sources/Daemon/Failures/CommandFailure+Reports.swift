@@ -44,7 +44,9 @@ extension HIDDiscovery.Lack {
     /// Reason why the device cannot be used, for people.
     var failure: CommandFailure {
         switch self {
-        case .noService, .noMap, .noInputReport: CommandFailure(.configuration, LinkFaultText.noReports)
+        case .noInputReport: CommandFailure(.configuration, LinkFaultText.noReports)
+        case .noService, .noMap: CommandFailure(.configuration, LinkFaultText.noMap)
+        case .noKeyboard(let kinds) where kinds.isEmpty: CommandFailure(.configuration, LinkFaultText.noReports)
         case .noKeyboard(let kinds):
             CommandFailure(
                 .configuration,
@@ -53,7 +55,8 @@ extension HIDDiscovery.Lack {
             )
         case .badMap(let error, _): CommandFailure(error)
         case .incompleteMap(let error, _):
-            CommandFailure(.inputOutput, LinkFaultText.incompleteMap, error.map { "\($0)" } ?? "")
+            error.map { CommandFailure(.inputOutput, LinkFaultText.incompleteMap, "\($0)") }
+                ?? CommandFailure(.inputOutput, LinkFaultText.shortMap)
         }
     }
 }

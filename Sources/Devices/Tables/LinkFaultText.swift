@@ -13,7 +13,7 @@ package enum LinkFaultText: String, FaultText {
     case flooded
     // Texts about the services and characteristics of the device.
     case noService, otherService, noSerialService, isKeyboard, noCharacteristic, noNotification, notWritable
-    case nothingToRead, takesNothing, noReports, noKeyboard, incompleteMap
+    case nothingToRead, takesNothing, noReports, noMap, noKeyboard, incompleteMap, shortMap
     // Texts about the device's replies during the handshake.
     case noReply, otherReply
     // Texts about the security that the device requires.
@@ -179,12 +179,14 @@ package enum LinkFaultText: String, FaultText {
         case .nothingToRead: (LocalText("no characteristic", "キャラクタリスティックがありません"), nil)
         case .takesNothing: (LocalText("it does not accept data", "データを受け付けません"), nil)
         case .noReports: (LocalText("its HID service has no input reports", "HIDサービスに入力レポートがありません"), nil)
+        case .noMap: (LocalText("its HID service has no report map", "HIDサービスにレポートマップがありません"), nil)
+        case .shortMap: (LocalText("its report map ends too early", "レポートマップが途中で終わっています"), nil)
         case .noKeyboard:
             (
                 LocalText("it is a HID device without keys: {1}", "キーのないHID機器です: {1}"),
                 LocalText(
                     "select the scanner itself; `blewedge scan` lists devices in range",
-                    "スキャナ本体を選択してください。受信中のデバイスは `blewedge scan` で表示できます"
+                    "リーダ本体を選択してください。受信中のデバイスは `blewedge scan` で表示できます"
                 )
             )
         case .incompleteMap:

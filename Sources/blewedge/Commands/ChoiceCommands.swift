@@ -166,9 +166,8 @@ struct ForgetCommand: ParsableCommand {
         discussion: """
             Without an address, the command clears the selection. When the selection is cleared, a running daemon \
             closes its link, and waits for a new selection. With an address, the command deletes the keys of that \
-            device from the bonds file and from the kernel, but keeps the selection. It also deletes the services that \
-            are stored for a keyboard. When the kernel deletes the keys of a device, it also closes the link to the \
-            device.
+            device from the bonds file and from the kernel, and the saved services of a keyboard, but keeps the \
+            selection. When the kernel deletes the keys of a device, it also closes the link to the device.
 
             EXAMPLES:
               blewedge forget
@@ -206,11 +205,11 @@ struct ForgetCommand: ParsableCommand {
         let store = BondStore(paths.bonds)
         let found = try store.found().bonds.map(\.identityAddress).first { $0.address == address }
         let wasKept = try reporting(store.remove, address)
-        _ = try reporting(HIDDeviceStore(paths.hidDevices).forget, address)
         let types = found.map { [$0.type] } ?? AddressType.allCases
         let devices = types.map { DeviceAddress(address, $0) }
         // Also remove keys that the kernel still holds; if there is no adapter, the kernel holds none.
         let hadKeys = try UnpairRun(devices, through: adapterOptions.transport).run()
+        _ = try reporting(HIDDeviceStore(paths.hidDevices).forget, address)
         guard wasKept || hadKeys else {
             throw CommandFailure(.usage, BondFaultText.unknownDevice, "\(address)")
         }

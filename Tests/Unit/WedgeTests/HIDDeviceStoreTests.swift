@@ -85,7 +85,7 @@ struct HIDDeviceStoreTests {
         #expect(try !store.forget(address(1).address))
     }
 
-    @Test("What is stored already is not written again")
+    @Test("Services that are already stored are not written again")
     func unchanged() throws {
         let directory = try TestDirectory()
         let store = store(directory)

@@ -4,6 +4,8 @@ import BluetoothHost
 import BluetoothPackets
 import Configuration
 import Daemon
+import HIDHost
+import HIDReports
 import Link
 import TestSupport
 import Testing
@@ -118,6 +120,29 @@ struct LinkHandshakeTests {
             #expect(reason.cause.english == cause)
             #expect(reason.remedy?.english == remedy)
             #expect(reason.cause.text(.japanese) != cause && reason.remedy?.text(.japanese) != remedy)
+        }
+    }
+
+    @Test("Each reason why a HID device is no usable keyboard has its sentence, in two languages")
+    func unusableKeyboards() {
+        let broken = ReportMapError(offset: 7, reason: .popWithoutPush)
+        let cases: [(lack: HIDDiscovery.Lack, cause: String)] = [
+            (.noService, "its HID service has no report map"),
+            (.noMap(service: 1), "its HID service has no report map"),
+            (.noInputReport, "its HID service has no input reports"),
+            (.noKeyboard([]), "its HID service has no input reports"),
+            (.noKeyboard([.mouse, .consumerControl]), "it is a HID device without keys: mouse, remote control"),
+            (.badMap(broken, service: 0), "report map refused at byte 7: Pop without Push"),
+            (.incompleteMap(nil, service: 0), "its report map ends too early"),
+            (
+                .incompleteMap(.tooManyRequests(limit: 3), service: 0),
+                "its report map could not be read completely: \(GATTError.tooManyRequests(limit: 3))"
+            ),
+        ]
+        for (lack, cause) in cases {
+            let reason = Reason(.keyboard(lack))
+            #expect(reason.cause.english == cause)
+            #expect(reason.cause.text(.japanese) != cause)
         }
     }
 

@@ -95,6 +95,24 @@ struct LinkSetupTests {
         }
     }
 
+    @Test("D-36: a serial service without a client configuration descriptor is used, although there is a HID service")
+    func serialBeforeKeyboard() {
+        var silent = ScriptedDevice.Service(.hm10)
+        silent.isConfigurable = false
+        var keyboard = ScriptedDevice.Service(.nordic)
+        keyboard.uuid = .humanInterfaceDevice
+        for services in [[silent, keyboard], [keyboard, silent]] {
+            let device = ScriptedDevice(services, LinkSetup(profiles: Profile.builtIn))
+            device.run()
+            guard case .ready? = device.progress.first, device.progress.count == 1 else {
+                Issue.record("\(device.progress)")
+                continue
+            }
+            #expect(device.setup.profile == .hm10)
+            #expect(device.setup.keyboard == nil)
+        }
+    }
+
     @Test("D-36: a characteristic without a client configuration descriptor is listened to, notified or indicated")
     func noConfiguration() {
         for opcode: UInt8 in [0x1B, 0x1D] {

@@ -7,6 +7,8 @@ import Configuration
 import Control
 import Daemon
 import Devices
+import HIDHost
+import HIDReports
 import Keystrokes
 import Link
 import LinuxIO
@@ -37,6 +39,8 @@ struct SecuredLinkTests {
         private(set) var isClosed = false
         /// Error with which subscriptions are rejected; nil for none.
         var refusal: UInt8?
+        /// True if the device disconnects when it receives a request.
+        var hangsUp = false
         private let script = ScriptedDevice([.init(.linble)], LinkSetup(profile: .linble))
         private let loop: EventLoop
 
@@ -60,6 +64,10 @@ struct SecuredLinkTests {
 
         func send(_ pdu: [UInt8]) throws(LinkFailure) -> Bool {
             requests += 1
+            if hangsUp {
+                _ = loop.schedule(at: .zero) { [self] in onClosed?(.system(.connectionReset)) }
+                return true
+            }
             if pdu.first == 0x12 { subscriptions += 1 }
             if pdu.first == 0x12, let refusal {
                 _ = loop.schedule(at: .zero) { [self] in onReceive?([0x01, 0x12, pdu[1], pdu[2], refusal].span) }
@@ -101,12 +109,22 @@ struct SecuredLinkTests {
             _ bonds: [Bond],
             offering offered: GATTLinkSecurity = secure,
             least: GATTLinkSecurity.Level = .none,
-            profiles: [Profile] = [.linble]
+            profiles: [Profile] = [.linble],
+            keeping store: HIDDeviceStore? = nil,
+            hangsUp: Bool = false
         ) throws {
             var known = BondStore.Contents()
             known.bonds = bonds
             let choice = DeviceSelector.kept(SelectedDevice(Self.peer, name: nil, security: required))
-            try self.init(choice, .success(known), offering: offered, least: least, profiles: profiles)
+            try self.init(
+                choice,
+                .success(known),
+                offering: offered,
+                least: least,
+                profiles: profiles,
+                keeping: store,
+                hangsUp: hangsUp
+            )
         }
 
         init(
@@ -114,7 +132,9 @@ struct SecuredLinkTests {
             _ known: Result<BondStore.Contents, BondStore.Failure>,
             offering offered: GATTLinkSecurity = secure,
             least: GATTLinkSecurity.Level = .none,
-            profiles: [Profile] = [.linble]
+            profiles: [Profile] = [.linble],
+            keeping store: HIDDeviceStore? = nil,
+            hangsUp: Bool = false
         ) throws {
             loop = try EventLoop()
             keyboard = try TextKeyboard(layout: .us)
@@ -137,12 +157,13 @@ struct SecuredLinkTests {
                 note?($0)
             }
             service.device.bonds = { () throws(BondStore.Failure) in try known.get() }
+            service.device.keyboards = store
             note = { [unowned self] event in
                 if case .state(_, _, let reason?) = event { reasons.append(reason) }
             }
             radio.onConnect = { [unowned self] address, completion in
                 let device = Device(address, offered, loop)
-                device.refusal = refusal
+                (device.refusal, device.hangsUp) = (refusal, hangsUp)
                 devices.append(device)
                 _ = loop.schedule(at: .zero) { completion(.success(device)) }
             }
@@ -171,6 +192,46 @@ struct SecuredLinkTests {
             service.stop { isOver = true }
             try run { isOver }
         }
+    }
+
+    /// Stores the services of a keyboard whose reports are the values of the device.
+    private func keep(in directory: TestDirectory) throws -> HIDDeviceStore {
+        let store = HIDDeviceStore(FilePath(directory("state/hid-devices")))
+        let range = AttributeHandleRange(start: AttributeHandle(0x10), end: AttributeHandle(0x20))
+        var service = HIDDevice.Service(range: range, map: HIDDevice.bootMap)
+        service.reports = [
+            HIDDevice.Report(value: AttributeHandle(0x14), configuration: AttributeHandle(0x15), id: 0, kind: .input)
+        ]
+        try store.keep(BluetoothAddress(rawValue: 0xC0FF_EE00_0009), Stage.peer, HIDDevice(services: [service]))
+        return store
+    }
+
+    @Test("D-40: a known keyboard that hangs up at a request is connected after a pause, asked nothing, and types")
+    func hangsUp() throws {
+        let directory = try TestDirectory()
+        let store = try keep(in: directory)
+        let stage = try Stage(.encrypted, [try bond()], profiles: [.keyboard], keeping: store, hangsUp: true)
+        try stage.run { stage.devices.first?.isClosed == true }
+        let lost = MonotonicClock.now
+        try stage.run { stage.devices.count == 2 && stage.service.device.state == .connected }
+        #expect(MonotonicClock.now - lost >= .seconds(3))
+        let end = MonotonicClock.now + .seconds(2)
+        try stage.run { MonotonicClock.now >= end }
+        #expect(stage.devices.map(\.requests) == [1, 0])
+        stage.devices.last?.notify([0, 0, 0x04, 0, 0, 0, 0, 0])
+        try stage.run { stage.typed == "a" }
+        try stage.end()
+    }
+
+    @Test("A known keyboard that has become another device is unsupported, and its stored services are deleted")
+    func becameOther() throws {
+        let directory = try TestDirectory()
+        let store = try keep(in: directory)
+        let stage = try Stage(.encrypted, [try bond()], profiles: [.keyboard], keeping: store)
+        try stage.run { stage.service.device.state == .unsupported }
+        #expect(try store.load(BluetoothAddress(rawValue: 0xC0FF_EE00_0009), Stage.peer) == nil)
+        #expect(stage.typed.isEmpty)
+        try stage.end()
     }
 
     private func bond(
