@@ -119,7 +119,7 @@ let package = Package(
         module("Keystrokes"),
         // From the reports of a keyboard to text: report descriptors, held keys, characters.
         module("HIDReports", ["Keystrokes"]),
-        // The host's side of HID over GATT: discovery, subscriptions, input, what is kept of a device.
+        // Host side of HID over GATT: discovery, subscriptions, input, and the saved record of a device.
         module("HIDHost", ["BluetoothHost", "BluetoothPackets", "HIDReports"]),
         // What is installed on a target system, beside the files that it is: one source for both.
         .target(

@@ -30,7 +30,7 @@ package struct Configuration: Sendable, Equatable {
     /// Profile name that selects the first known profile that the device offers.
     package static let anyProfile = "auto"
     package static let greatestAge = Duration.seconds(3600)
-    /// Longest time for which data may precede the encryption of its link.
+    /// Maximum of `earlyReports`.
     package static let longestEarly = Duration.seconds(1)
     /// Allowed intervals between refreshes of the device list.
     package static let refreshPeriods = Duration.milliseconds(100)...Duration.seconds(3600)

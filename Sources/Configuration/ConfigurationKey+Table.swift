@@ -82,22 +82,22 @@ extension ConfigurationKey {
         choice(
             "device-layout",
             \.deviceLayout,
-            "Keyboard layout for which a keyboard scanner is set: \(names(BuiltInLayout.self))."
+            "Keyboard layout that a keyboard scanner is set to: \(names(BuiltInLayout.self))."
         ),
         choice(
             "device-caps-lock",
             \.deviceCapsLock,
             """
-            How a keyboard scanner handles CapsLock: taps presses it, and assumes that it was off; reads-led goes by \
-            its light, which blewedge leaves off; assumes-on is set for a computer whose CapsLock is on.
+            CapsLock handling of a keyboard scanner: taps assumes that CapsLock is off, and presses it for text; \
+            reads-led follows the CapsLock light, which blewedge leaves off; assumes-on assumes that CapsLock is on.
             """
         ),
         flag(
             "device-shift-repeats",
             \.deviceShiftRepeats,
             """
-            A held key is typed again when only Shift changes, for keyboard scanners that omit the release between a \
-            and A.
+            Type a held key again when only Shift or AltGr changes, for keyboard scanners that omit the release \
+            between a and A.
             """
         ),
         choice("pace", \.pace, "Typing rhythm for the application: \(names(Pace.Profile.self))."),

@@ -215,7 +215,7 @@ extension Profile {
         toPeripheral: BluetoothUUID(high: 0x0000_5501_D102_11E1, low: 0x9B23_0002_5B00_A5A5)
     )
 
-    /// Keyboards, such as most scanners from a shop: HID over GATT.
+    /// Keyboards, including most scanners on the market: HID over GATT.
     ///
     /// bluetooth.com, "HID Over GATT Profile 1.0" and "HID Service 1.0": Report 2A4D.
     package static let keyboard = Profile(
@@ -231,8 +231,10 @@ extension Profile {
         .linble, .nordic, .microbit, .microchip, .hm10, .ublox, .ti, .tiStream, .csr,
     ]
 
-    /// All built-in profiles, in the order in which they are tried; of a device that offers both, the serial service
-    /// is used, because it carries the bytes of a barcode instead of keys.
+    /// All built-in profiles, in the order in which they are tried.
+    ///
+    /// If a device offers both a serial service and a keyboard, the serial service is used, because it carries the
+    /// bytes of a barcode instead of keys.
     package static let builtIn: [Profile] = serial + [.keyboard]
 
     package init?(named name: String) {

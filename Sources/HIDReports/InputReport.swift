@@ -6,7 +6,7 @@ struct InputReport: Sendable {
     let bytes: Int
     /// Fields that can contain keys.
     private let fields: [KeyboardField]
-    /// Last payload, padded, with the bits that an ignored array had before; empty if there are no keys.
+    /// Last payload, padded, in which an ignored array keeps its earlier bits; empty if no field can contain keys.
     private var last: [UInt8]
     /// Payload that is being decoded; it has the length of `last`.
     private var current: [UInt8]

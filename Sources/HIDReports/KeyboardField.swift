@@ -54,7 +54,7 @@ final class KeyboardField: Sendable {
             guard let value = limited(new), reportsAlways || value != old, let key = usages.key(at: slot) else {
                 continue
             }
-            // An autorepeat in Linux.
+            // Linux takes the value 2 as an autorepeat.
             guard value != 2 || layout.isRelative else { continue }
             if value != 0 { press(key, in: &keys) } else { keys.release(key) }
         }

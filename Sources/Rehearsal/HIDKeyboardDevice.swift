@@ -6,8 +6,8 @@ import BluetoothPackets
 
 /// Keyboard scanner that pairs without input and output, and types one line per period while a central is subscribed.
 ///
-/// Of bonded centrals it keeps the keys and the subscription. A program with simulated devices keeps only its own bonds:
-/// the device takes its half of them from there, so that it recognises the pairing of an earlier program.
+/// It keeps the keys and the subscriptions of bonded centrals. A program with simulated devices stores only the bonds
+/// of its own adapter; the device derives its half from them, so that it recognises a pairing by an earlier program.
 final class HIDKeyboardDevice: SimulatedDevice {
     /// Time limit of a pairable mode, which is opened again when it ends.
     private static let pairingLimit = Duration.seconds(24 * 60 * 60)

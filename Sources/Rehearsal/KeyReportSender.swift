@@ -29,8 +29,8 @@ package final class KeyReportSender {
 
     /// Creates a sender for the lines that `next` returns, each with its line end; `\r` is Enter.
     ///
-    /// After `next` has returned nil, call `pump` when there is another line. With `keepsKeysDown`, different characters
-    /// follow each other without a report without keys.
+    /// After `next` has returned nil, call `pump` when there is another line. With `keepsKeysDown`, no report without
+    /// keys is sent between different characters.
     package init(
         _ keyboard: SimulatedKeyboard,
         every period: Duration = .zero,

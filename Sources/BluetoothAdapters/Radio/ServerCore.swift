@@ -40,8 +40,8 @@ package final class ServerCore {
 
     /// Creates a server for a database; it does not advertise yet.
     ///
-    /// `mtu` is the maximum ATT_MTU of a connection, 23 to 517 bytes. `onEvent` receives the events of the GATT server. `onConnection` is called when a central has connected, and
-    /// when it has disconnected, with the reason.
+    /// `mtu` is the maximum ATT_MTU of a connection, 23 to 517 bytes. `onEvent` receives the events of the GATT server.
+    /// `onConnection` is called when a central has connected, and when it has disconnected, with the reason.
     package init(
         _ radio: RadioArbiter,
         _ database: GATTServerDatabase,

@@ -44,8 +44,8 @@ struct SimulateCommand: ParsableCommand {
 
             With --hid, the simulated device is a keyboard scanner (HID over GATT) instead: it types the lines on a US \
             keyboard, with Enter after each line. A central can use it only over a link that is encrypted with keys \
-            from pairing, which is accepted without input or output. Over a disconnection, the keyboard keeps the \
-            subscriptions of a paired central. With --fault, it misbehaves deliberately, to test a host.
+            from pairing. By default, pairing needs no input or output. When a paired central disconnects, the \
+            keyboard keeps its subscriptions. With --fault, the keyboard misbehaves deliberately, to test a host.
 
             With --pairable, one central may pair once within the given time. The keys of the central are saved in the \
             state directory. `blewedge bonds` lists these keys, and `blewedge forget` deletes them. With --security, a \
@@ -85,7 +85,7 @@ struct SimulateCommand: ParsableCommand {
         help: ArgumentHelp(
             "Deliberate fault of the keyboard scanner; may be repeated.",
             discussion: """
-                no-encryption requires no encryption. keep-key-down omits the release between different keys. \
+                no-encryption requires no encryption. keep-key-down omits the release between different characters. \
                 forget-subscriptions forgets the subscriptions of a paired central when it disconnects. short-map \
                 refuses to read the second half of the report map.
                 """,
@@ -116,7 +116,7 @@ struct SimulateCommand: ParsableCommand {
     var pairable: TimeArgument?
 
     @Option(
-        "Minimum security level of a link for subscribing and writing (default: none, with --hid encrypted).",
+        "Minimum security level for subscribing and writing (default: none); with --hid, also for reading (default: encrypted).",
         value: GATTLinkSecurity.Level.allValueStrings.joined(separator: "|")
     )
     var security: GATTLinkSecurity.Level?

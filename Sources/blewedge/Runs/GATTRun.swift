@@ -46,7 +46,7 @@ final class GATTRun {
         output: GATTText,
         limit: SubscriptionLimit
     ) throws(CommandFailure) {
-        // Without a place for files, there are no bonds either.
+        // Without a state directory, there are no bonds.
         let store = (try? DaemonPaths.current()).map { BondStore($0.bonds) }
         known = try store.map { store throws(CommandFailure) in try store.found() } ?? BondStore.Contents()
         foreground = try ForegroundRun(transport, capture: capture)

@@ -156,7 +156,7 @@ async def return_often(desk: Desk, numbers: range) -> int:
 
 @scenario("hid-returns", peer="keyboard", deadline=400)
 async def hid_returns(bench: Bench) -> None:
-    """X-13, D-40: a HID scanner returns from sleep 20 times, and types at once without being asked; not if its file is deleted."""
+    """X-13, D-40: a HID scanner returns from sleep 20 times and types before any request; without hid-devices, requests come first."""
     desk = await paired(bench)
     await desk.types(ean13(0))
     directed = await return_often(desk, range(1, RETURNS + 1))
@@ -254,7 +254,7 @@ async def hid_shapes(bench: Bench) -> None:
         await keyboard.until_alone()
     await desk.settled()
 
-    # Which of them names the mouse depends on what its advertisement says.
+    # The advertisement of the mouse determines whether a command or the daemon refuses it.
     await keyboard.become(SHAPES["mouse"])
     hold(bench, Hands(PairingDelegate.IoCapability.NO_OUTPUT_NO_INPUT))
     commands = ("pair", KEYBOARD, "--console", "none"), ("use", KEYBOARD, "--yes")
