@@ -289,7 +289,14 @@ class KeyboardPeer(Peer):
             if self._is_advertising_over and found is not None:
                 found.enabled = False
             self._is_advertising_over = False
-            await command()
+            try:
+                await command()
+            except hci.HCI_Error as error:
+                # A link that began meanwhile has ended the advertising, and the controller has removed the set.
+                if error.error_code != hci.HCI_UNKNOWN_ADVERTISING_IDENTIFIER_ERROR:
+                    raise
+                self.device.legacy_advertising_set = None
+                await command()
 
         async with self._advertising:
             await super()._once_allowed(execute)
