@@ -343,7 +343,7 @@ package final class DeviceSession {
             apply(.unsupported(Reason(lack)))
         case .failed(let failure):
             source.endLink(through: link.epoch)
-            // What was kept of a keyboard may be the cause; without it, the next attempt discovers the keyboard.
+            // The kept services may be the cause; without them, the next attempt discovers the keyboard.
             if !failure.isLoss, state == .connected, link.profile?.isKeyboard == true { forgetKeyboard() }
             // A keyboard that hangs up at once, again and again, must not be connected without pauses.
             if let facts = link.facts, facts.notifications == 0, facts.age < Session.retryInterval {

@@ -37,7 +37,7 @@ public struct KeyReportEncoder: Sendable {
     public init(_ layout: BuiltInLayout = .us, releases: Releases = .afterEveryKey) {
         let table = DeviceLayout(layout)
         var strokes: [Unicode.Scalar: Stroke] = [:]
-        // Of several keys with a character, the first is used, so that the main block precedes the keypad.
+        // The first of several keys with a character is used, so that the main block precedes the keypad.
         for usage in Self.usages {
             for modifiers in [0, Self.leftShift, Self.rightAlt, Self.leftShift | Self.rightAlt] {
                 let altGr = modifiers & Self.rightAlt != 0

@@ -59,7 +59,7 @@ package struct GATTBrowser: Sendable {
     private var value = 0
     /// Type of the values that were read; nil if it is unknown.
     ///
-    /// Of the types of values that are read by their handle, only the report map is detected.
+    /// Only the report map is detected among the values that are read by their handle.
     package private(set) var valueType: BluetoothUUID?
     /// The characteristic subscribed to, set when the request is sent, because the first value can arrive before the
     /// response.
