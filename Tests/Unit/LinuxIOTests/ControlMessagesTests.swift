@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import CBluetooth
 import Glibc
 import SystemPackage
 import Testing
@@ -29,7 +28,8 @@ struct ControlMessagesTests {
         let facts = PacketFacts(time: .seconds(1_700_000_000) + .microseconds(123_456), dropped: 7)
         #expect(Self.messages(time + drops).facts == facts)
         #expect(Self.messages(drops + time).facts == facts)
-        let raw: [UInt] = [32, Self.head(Int32(SOL_HCI), Int32(HCI_CMSG_TSTAMP)), 5, 6]
+        // SOL_HCI and HCI_CMSG_TSTAMP. Importing CBluetooth here makes it the owner of `sockaddr_in` for the whole module.
+        let raw: [UInt] = [32, Self.head(0, 2), 5, 6]
         #expect(Self.messages(raw).facts == PacketFacts(time: .seconds(5) + .microseconds(6)))
     }
 
