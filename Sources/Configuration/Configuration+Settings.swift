@@ -103,6 +103,7 @@ extension Configuration {
     private var keys: KeyDecoder.Settings {
         var keys = KeyDecoder.Settings()
         (keys.layout, keys.capsLock, keys.repeatsOnShiftChange) = (deviceLayout, deviceCapsLock, deviceShiftRepeats)
+        (keys.numLock, keys.groupSeparatorKey) = (deviceNumLock, deviceGSKey.usage)
         return keys
     }
 

@@ -48,6 +48,8 @@ package struct Configuration: Sendable, Equatable {
     package var deviceLayout = BuiltInLayout.us
     package var deviceCapsLock = CapsLockHabit.taps
     package var deviceShiftRepeats = false
+    package var deviceNumLock = true
+    package var deviceGSKey = GroupSeparatorKey.none
     package var pace = Pace.Profile.desktop
     package var stall: Duration?
     package var queue = ReaderQueue.large

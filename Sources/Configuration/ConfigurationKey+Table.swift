@@ -4,6 +4,7 @@ import Beacons
 import BluetoothAdapters
 import BluetoothHost
 import Devices
+import HIDReports
 import Keystrokes
 import Texts
 import Typing
@@ -98,6 +99,22 @@ extension ConfigurationKey {
             """
             Type a held key again when only Shift or AltGr changes, for keyboard scanners that omit the release \
             between a and A.
+            """
+        ),
+        flag(
+            "device-num-lock",
+            \.deviceNumLock,
+            """
+            NumLock state that blewedge reports to a keyboard scanner when it connects. If true, the keypad of the \
+            scanner types digits.
+            """
+        ),
+        choice(
+            "device-gs-key",
+            \.deviceGSKey,
+            """
+            Function key that a keyboard scanner presses for the separator GS of GS1 barcodes: \
+            \(names(GroupSeparatorKey.self)).
             """
         ),
         choice("pace", \.pace, "Typing rhythm for the application: \(names(Pace.Profile.self))."),

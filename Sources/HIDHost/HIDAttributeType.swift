@@ -16,6 +16,7 @@ enum HIDAttributeType {
     static let reportMap: BluetoothUUID = 0x2A4B
     static let information: BluetoothUUID = 0x2A4A
     static let bootKeyboardInput: BluetoothUUID = 0x2A22
+    static let bootKeyboardOutput: BluetoothUUID = 0x2A32
     static let batteryLevel: BluetoothUUID = 0x2A19
     static let productID: BluetoothUUID = 0x2A50
     static let databaseHash: BluetoothUUID = 0x2B2A

@@ -208,6 +208,8 @@ package struct HIDDiscovery: Sendable {
         case HIDAttributeType.bootKeyboardInput where drafts[service].bootInput == nil:
             drafts[service].bootInput = HIDServiceDraft.Report(found)
             return [.descriptors(found, owner)]
+        case HIDAttributeType.bootKeyboardOutput where drafts[service].bootOutput == nil:
+            drafts[service].bootOutput = found.valueHandle
         case HIDAttributeType.protocolMode: drafts[service].protocolMode = found.valueHandle
         case HIDAttributeType.information: return [.information(found.valueHandle, service: service)]
         default: break

@@ -47,6 +47,8 @@ struct HIDServiceDraft: Sendable {
     var map = Map.missing
     var reports: [Report] = []
     var bootInput: Report?
+    /// Handle of the Boot Keyboard Output Report.
+    var bootOutput: AttributeHandle?
     var protocolMode: AttributeHandle?
     private var information: (version: UInt16, country: UInt8, flags: UInt8) = (0, 0, 0)
 
@@ -99,6 +101,7 @@ struct HIDServiceDraft: Sendable {
             id: 0,
             kind: .input
         )
+        service.reports = bootOutput.map { [.init(value: $0, configuration: nil, id: 0, kind: .output)] } ?? []
         return service
     }
 

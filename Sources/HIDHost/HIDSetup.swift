@@ -35,6 +35,8 @@ package struct HIDSetup: Sendable {
     /// Description kept from an earlier link, until it was compared; nil for a new keyboard.
     private var kept: HIDDevice?
     private var step: Step
+    /// State of the NumLock light, which is written with the subscriptions.
+    private let numLock: Bool
     /// True if no procedure is running.
     package var isDone: Bool { if case .done = step { true } else { false } }
     /// True if the subscriptions are those of a kept description that equals the device as far as it was compared.
@@ -45,12 +47,14 @@ package struct HIDSetup: Sendable {
     private var procedure: GATTClient.ProcedureID?
 
     /// Creates a setup for a keyboard with these primary services.
-    package init(_ services: [GATTService]) {
+    package init(_ services: [GATTService], numLock: Bool) {
+        self.numLock = numLock
         step = .discovery(HIDDiscovery(services))
     }
 
     /// Creates a setup that compares a kept description with the keyboard.
-    package init(kept: HIDDevice) {
+    package init(kept: HIDDevice, numLock: Bool) {
+        self.numLock = numLock
         self.kept = kept
         device = kept
         step = .done
@@ -129,7 +133,7 @@ package struct HIDSetup: Sendable {
             return discoverAgain(&client, now)
         }
         kept = nil
-        var subscriptions = HIDSubscriptions(device, hasEarlier: hasEarlier)
+        var subscriptions = HIDSubscriptions(device, hasEarlier: hasEarlier, numLock: numLock)
         let progress = subscriptions.begin(&client, now: now)
         step = .subscription(subscriptions)
         return take(progress, &client, now)

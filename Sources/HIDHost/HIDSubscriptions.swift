@@ -2,12 +2,13 @@
 
 package import BluetoothHost
 import BluetoothPackets
+import HIDReports
 
 /// Writes the subscriptions of a HID device: input reports of keyboard services, and Service Changed.
 ///
 /// Protocol Mode is written first where the boot protocol is used, because each connection begins with the report
 /// protocol (HID Service 1.0, 2.4.1.1). After a reconnection, the device should still have its subscriptions; writing
-/// them again cures devices that forget them. HOGP 1.1, 4.8 and 4.12.
+/// them again cures devices that forget them. The lights are written last, without a response. HOGP 1.1, 4.8 and 4.12.
 package struct HIDSubscriptions: Sendable {
     package enum Progress: Equatable, Sendable {
         /// A write waits for its response.
@@ -27,7 +28,11 @@ package struct HIDSubscriptions: Sendable {
     /// Value of Protocol Mode for the boot protocol.
     private static let boot: [UInt8] = [0]
 
+    /// Maximum number of output reports that are written.
+    private static let mostLights = 8
+
     private let modes: [AttributeHandle]
+    private let lights: [(handle: AttributeHandle, payload: [UInt8])]
     private var writes: ArraySlice<Write>
     private let hasEarlier: Bool
     private var current: Write?
@@ -41,9 +46,11 @@ package struct HIDSubscriptions: Sendable {
     /// Creates the writes for one connection.
     ///
     /// If `hasEarlier` is true, the device was subscribed to on an earlier connection, and may refuse all writes.
-    package init(_ device: HIDDevice, hasEarlier: Bool = false) {
+    /// `numLock` is the state of the NumLock light; all other lights are switched off.
+    package init(_ device: HIDDevice, hasEarlier: Bool = false, numLock: Bool) {
         self.hasEarlier = hasEarlier
         let keyboards = device.services.filter(\.hasKeyboard)
+        lights = Array(keyboards.flatMap { $0.lights(numLock: numLock) }.prefix(Self.mostLights))
         modes = keyboards.filter { $0.bootInput != nil }.compactMap(\.protocolMode)
         var writes = keyboards.flatMap(\.inputs).compactMap(\.configuration).map {
             Write(handle: $0, kind: .notifications, isReport: true)
@@ -81,7 +88,7 @@ package struct HIDSubscriptions: Sendable {
         current = writes.popFirst()
         guard let current else {
             if let refusal, !hasAccepted, !hasEarlier { return .failed(refusal) }
-            return .done(refused: refused)
+            return writeLights(&client, now)
         }
         do throws(GATTError) {
             let value = [UInt8(truncatingIfNeeded: current.kind.rawValue), 0]
@@ -89,6 +96,26 @@ package struct HIDSubscriptions: Sendable {
             return .underWay
         } catch {
             return .failed(error)
+        }
+    }
+
+    private func writeLights(_ client: inout GATTClient, _ now: Duration) -> Progress {
+        do throws(GATTError) {
+            for light in lights { try client.writeWithoutResponse(light.payload, to: light.handle, now: now) }
+            return .done(refused: refused)
+        } catch {
+            return .failed(error)
+        }
+    }
+}
+
+extension HIDDevice.Service {
+    /// Returns the reports that set the lights, and their handles.
+    fileprivate func lights(numLock: Bool) -> [(handle: AttributeHandle, payload: [UInt8])] {
+        guard let map = try? ReportMap(map) else { return [] }
+        return map.lights(numLock: numLock).compactMap { light in
+            let output = reports.first { $0.kind == .output && $0.id == light.id }
+            return output.map { ($0.value, light.payload) }
         }
     }
 }

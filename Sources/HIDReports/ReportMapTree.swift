@@ -95,7 +95,7 @@ public struct ReportMapTree: Equatable, Sendable {
     private mutating func local(_ item: HIDItem) -> String {
         switch item.tag {
         case HIDItem.Local.usage, HIDItem.Local.usageMinimum, HIDItem.Local.usageMaximum:
-            if item.size <= 2 { usages.append((lines.count - 1, item, page)) }
+            if item.size < 4 { usages.append((lines.count - 1, item, page)) }
             return Self.usage(item, page: page)
         case HIDItem.Local.delimiter: return item.data == 0 ? "Delimiter (Close)" : "Delimiter (Open)"
         default: return "Local \(HIDNames.hexadecimal(UInt32(item.tag), digits: 1)) (\(Self.data(item)))"

@@ -79,6 +79,7 @@ package final class DeviceLink {
 
     private let radio: RadioArbiter
     private let profiles: [Profile]
+    private let numLock: Bool
     private let driver: LinkDriver
     private var link: ATTLink? { driver.link }
     private var reports: KeyboardReports
@@ -115,8 +116,9 @@ package final class DeviceLink {
     package init(_ profiles: [Profile], keys keySettings: KeyDecoder.Settings = .init(), on radio: RadioArbiter) {
         self.radio = radio
         reports = KeyboardReports(keySettings)
+        numLock = keySettings.numLock
         self.profiles = profiles
-        setup = LinkSetup(profiles: profiles)
+        setup = LinkSetup(profiles: profiles, numLock: numLock)
         driver = LinkDriver(on: radio)
         driver.onEvent = { [unowned self] event in take(event) }
     }
@@ -162,7 +164,7 @@ package final class DeviceLink {
         self.device = device
         demanded = required
         isRefused = false
-        setup = LinkSetup(profiles: profiles)
+        setup = LinkSetup(profiles: profiles, numLock: numLock)
         // With the default MTU, a value has room for 20 bytes.
         let exchangesMTU = reports.keyboard.map { $0.longestInput > 20 } ?? true
         driver.open(device, .once(timeout), requiring: required, early: early, exchangesMTU: exchangesMTU)
@@ -261,7 +263,7 @@ package final class DeviceLink {
             // The device chooses between notifications and indications (D-36).
             link.onValue = { [unowned self] value, bytes in receive(value, bytes) }
         case .ready(let link):
-            setup = LinkSetup(profiles: profiles)
+            setup = LinkSetup(profiles: profiles, numLock: numLock)
             if let kept = reports.keyboard { return resume(kept) }
             progress(link.perform { client, now in setup.begin(&client, now: now) })
         case .procedure(let event) where event.procedure == commandProcedure: commandWritten(event.result)

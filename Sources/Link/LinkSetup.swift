@@ -54,6 +54,7 @@ package struct LinkSetup: Sendable {
     }
 
     private let profiles: [Profile]
+    private let numLock: Bool
     private var step = Step.start
     private var procedure: GATTClient.ProcedureID?
     /// Services of the device; only those of one UUID if no others were requested.
@@ -103,8 +104,11 @@ package struct LinkSetup: Sendable {
     }
 
     /// Creates a setup for one connection to a device, with the first of these profiles that the device offers.
-    package init(profiles: [Profile]) {
+    ///
+    /// `numLock` is the state of the NumLock light of a keyboard.
+    package init(profiles: [Profile], numLock: Bool = true) {
         self.profiles = profiles
+        self.numLock = numLock
     }
 
     /// Time at which `handleDeadline` must be called; nil while no reply is expected.
@@ -116,7 +120,7 @@ package struct LinkSetup: Sendable {
     /// Its reports can be decoded at once. Call `renew` after the first report, or after a short time.
     package mutating func resume(_ kept: HIDDevice) -> Progress {
         profile = profiles.first(where: \.isKeyboard)
-        keyboardSetup = HIDSetup(kept: kept)
+        keyboardSetup = HIDSetup(kept: kept, numLock: numLock)
         (step, isRenewalDue) = (.done, true)
         return .ready(kept.firstInput)
     }
@@ -237,7 +241,7 @@ package struct LinkSetup: Sendable {
             // One setup uses all HID services.
             candidates.removeAll { $0.profile.isKeyboard }
             step = .keyboard
-            keyboardSetup = HIDSetup(services)
+            keyboardSetup = HIDSetup(services, numLock: numLock)
             return advanceKeyboard { setup in setup.begin(&client, now: now) }
         }
         step = .characteristics

@@ -170,7 +170,7 @@ struct HIDDeviceFaultTests {
             // The report refers to an id that the map does not have.
             let services: [(BluetoothUUID, [HIDCharacteristic])] = [
                 (0x1812, [.map(HIDMaps.mouse), .input(0)]),
-                (0x1812, map + [.input(5), .protocolMode, .bootInput, .bootInput]),
+                (0x1812, map + [.input(5), .protocolMode, .bootInput, .bootInput, .bootOutput, .bootOutput]),
                 (0x1812, [.bootInput]),
             ]
             var peer = try HIDPeer(services)
@@ -179,7 +179,9 @@ struct HIDDeviceFaultTests {
             let service = device.services[1]
             let input = try #require(peer.handles(0x2A22).first)
             let expected = HIDDevice.Report(value: input, configuration: input.next, id: 0, kind: .input)
-            #expect(service.bootInput == expected && service.inputs == [expected] && service.reports.isEmpty)
+            #expect(service.bootInput == expected && service.inputs == [expected])
+            let output = try #require(peer.handles(0x2A32).first)
+            #expect(service.reports == [HIDDevice.Report(value: output, configuration: nil, id: 0, kind: .output)])
             #expect(service.protocolMode == peer.handles(0x2A4E).first)
             #expect(device.hasKeyboard && service.range == peer.services[3].handles)
         }
@@ -189,10 +191,11 @@ struct HIDDeviceFaultTests {
         #expect(mouse.discover().progress == .unusable(.noKeyboard([.mouse])))
     }
 
-    @Test("The map of the boot protocol has an input report of 8 bytes with all keys")
+    @Test("The map of the boot protocol has an input report of 8 bytes with all keys, and the lights")
     func bootMap() throws {
         let map = try ReportMap(HIDDevice.bootMap)
-        #expect(map.reports.map(\.bytes) == [8] && map.hasKeyboardInput && !map.isNumbered)
+        #expect(map.reports.map(\.kind) == [.input, .output] && map.reports.map(\.bytes) == [8, 1])
+        #expect(map.hasKeyboardInput && !map.isNumbered && map.lights(numLock: true).map(\.payload) == [[1]])
         var reader = ReportReader(map)
         let report: [UInt8] = [0x02, 0, 0x87, 0xFF, 0, 0, 0, 0x04]
         let reading = reader.read(report.span, id: 0)

@@ -39,6 +39,7 @@ struct HIDCharacteristic {
     static let information = Self(0x2A4A, .read, [0x11, 0x01, 0x21, 0x03])
     static let protocolMode = Self(0x2A4E, [.read, .writeWithoutResponse], [1])
     static let bootInput = Self(0x2A22, [.read, .notify], [])
+    static let bootOutput = Self(0x2A32, [.read, .write, .writeWithoutResponse], [])
     /// Vendor characteristic, which hosts tolerate (HOGP 1.1, 4.6).
     static let unknown = Self(0xFFF1, [.read, .notify], [7])
 
@@ -127,8 +128,12 @@ struct HIDPeer {
     }
 
     /// Runs the subscriptions; returns their last progress.
-    mutating func subscribe(_ device: HIDDevice, hasEarlier: Bool = false) -> HIDSubscriptions.Progress {
-        var subscriptions = HIDSubscriptions(device, hasEarlier: hasEarlier)
+    mutating func subscribe(
+        _ device: HIDDevice,
+        hasEarlier: Bool = false,
+        numLock: Bool = true
+    ) -> HIDSubscriptions.Progress {
+        var subscriptions = HIDSubscriptions(device, hasEarlier: hasEarlier, numLock: numLock)
         var progress = subscriptions.begin(&client, now: now)
         run { event, client, now in
             guard progress == .underWay else { return }

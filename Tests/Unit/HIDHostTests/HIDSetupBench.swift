@@ -53,7 +53,7 @@ struct HIDSetupBench {
         let services = peer.services.filter { $0.handles.start != AttributeHandle(6) }
         var other = peer
         device = other.discover(services).progress.device ?? HIDDevice(services: [])
-        setup = HIDSetup(services)
+        setup = HIDSetup(services, numLock: true)
     }
 
     /// Creates a setup of a kept keyboard, whose description is changed by `edit`.
@@ -61,7 +61,7 @@ struct HIDSetupBench {
         try self.init(hasHash: hasHash)
         var kept = device
         edit(&kept)
-        setup = HIDSetup(kept: kept)
+        setup = HIDSetup(kept: kept, numLock: true)
     }
 
     /// Requests since the last call of `begin` or `discoverAgain`.

@@ -29,14 +29,15 @@ struct HIDSubscriptionsTests {
         return [0x12, UInt8(truncatingIfNeeded: number), UInt8(truncatingIfNeeded: number >> 8), value, 0]
     }
 
-    @Test("All input reports of keyboards are subscribed to, then Service Changed is, and no mouse")
+    @Test("All input reports of keyboards are subscribed to, then Service Changed is, and no mouse; the lights follow")
     func all() throws {
         var (peer, device) = try bench()
         #expect(peer.subscribe(device) == .done(refused: 0))
         let inputs = peer.handles(0x2A4D)
         let keyboards = [inputs[0], inputs[3], inputs[4]]
         let changed = peer.handles(0x2A05).last
-        #expect(peer.sent == keyboards.map { Self.write($0.next, 1) } + [Self.write(changed?.next, 2)])
+        let light: [UInt8] = [0x52, UInt8(inputs[1].rawValue), 0, 1]
+        #expect(peer.sent == keyboards.map { Self.write($0.next, 1) } + [Self.write(changed?.next, 2), light])
         #expect(keyboards.allSatisfy { peer.server.subscribers(of: $0).count == 1 })
         #expect(peer.server.subscribers(of: inputs[2]).isEmpty)
     }
@@ -45,7 +46,7 @@ struct HIDSubscriptionsTests {
     func refused() throws {
         var (peer, device) = try bench(.encrypted)
         #expect(peer.subscribe(device) == .done(refused: 1))
-        #expect(peer.sent.count == 4)
+        #expect(peer.sent.count == 5)
         for code: UInt8 in [0x05, 0x0F, 0x80] {
             var reports = 0
             peer.change = { request, response in
@@ -90,7 +91,52 @@ struct HIDSubscriptionsTests {
             }
         }
         #expect(peer.subscribe(device) == .done(refused: 0))
-        #expect(peer.sent.isEmpty)
+        #expect(peer.sent.map { $0[0] } == [0x52])
+    }
+
+    @Test("The lights of keyboards are written last, without a response: NumLock as set, and the others off")
+    func lights() throws {
+        let lights: [UInt8] = [0x05, 0x08, 0x09, 0x02, 0x09, 0x01, 0x15, 0, 0x25, 1, 0x75, 1, 0x95, 8, 0x91, 0x02]
+        let reports: [HIDCharacteristic] = [
+            .report(.output, reference: [3, 2]), .input(3), .report(.output, reference: [2, 2]), .input(2),
+        ]
+        let mouse = HIDMaps.mouse.dropLast() + lights + [0xC0]
+        var peer = try HIDPeer([
+            (0x1812, [.map(mouse), .report(.output, reference: [0, 2]), .input(0)]),
+            (0x1812, [.map(HIDMaps.other(0x01, 0x02, id: 1) + HIDMaps.keyboard(id: 2))] + reports),
+        ])
+        let device = try #require(peer.discover().progress.device)
+        let output = peer.handles(0x2A4D)[4]
+        for numLock in [true, false] {
+            peer.sent = []
+            #expect(peer.subscribe(device, hasEarlier: true, numLock: numLock) == .done(refused: 0))
+            #expect(peer.sent.count == 3 && peer.sent[..<2].allSatisfy { $0[0] == 0x12 })
+            #expect(peer.sent.last == [0x52, UInt8(output.rawValue), 0, numLock ? 1 : 0])
+            #expect(peer.server.value(of: output) == [numLock ? 1 : 0])
+        }
+        // A keyboard that refuses the subscriptions of a first link gets no lights.
+        peer.change = { request, response in
+            request.opcode == .writeRequest ? [0x01, 0x12, 0, 0, 0x05] : response
+        }
+        peer.sent = []
+        guard case .failed = peer.subscribe(device) else {
+            Issue.record("no failure")
+            return
+        }
+        #expect(peer.sent.allSatisfy { $0[0] == 0x12 })
+    }
+
+    @Test("The lights of the boot protocol, and at most eight reports")
+    func moreLights() throws {
+        var boot = try HIDPeer([(0x1812, [.bootInput, .bootOutput])])
+        let device = try #require(boot.discover().progress.device)
+        #expect(boot.subscribe(device) == .done(refused: 0))
+        #expect(boot.server.value(of: try #require(boot.handles(0x2A32).first)) == [1])
+        var many = device
+        many.services = Array(repeating: device.services[0], count: 9)
+        boot.sent = []
+        #expect(boot.subscribe(many) == .done(refused: 0))
+        #expect(boot.sent.count { $0[0] == 0x52 } == 8)
     }
 
     @Test("Protocol Mode is written before the subscription of the boot protocol, on every connection")
@@ -116,9 +162,9 @@ struct HIDSubscriptionsTests {
         var (peer, device) = try bench()
         _ = try peer.client.read(AttributeHandle(0xFFFF), now: .zero)
         #expect(peer.subscribe(device) == .done(refused: 0))
-        #expect(peer.sent.count == 5)
+        #expect(peer.sent.count == 6)
         peer.client.close()
-        var closed = HIDSubscriptions(device)
+        var closed = HIDSubscriptions(device, numLock: true)
         guard case .failed(.bearer) = closed.begin(&peer.client, now: .zero) else {
             Issue.record("begun")
             return

@@ -158,14 +158,4 @@ struct KeyDecoderTests {
             #expect(outcomes[2...] == [.unchanged, .release, .release], "usage \(usage)")
         }
     }
-
-    @Test("The output report says that CapsLock is off, and NumLock as set")
-    func lights() {
-        var settings = KeyDecoder.Settings()
-        #expect(settings.lights == 1)
-        settings.capsLock = .assumesOn
-        #expect(settings.lights == 1)
-        settings.numLock = false
-        #expect(settings.lights == 0)
-    }
 }

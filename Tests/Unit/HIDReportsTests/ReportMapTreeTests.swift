@@ -56,6 +56,9 @@ struct ReportMapTreeTests {
                 "2 Usage (Power: 01)", "7 Usage Minimum (Barcode Scanner: 30)", "12 Usage Maximum (FE)",
             ]
         )
+        // A usage of two bytes is resolved too, but not one of four, which has its page.
+        #expect(try lines("0508 0A0400 0507 8102")[1] == "2 Usage (04 A)")
+        #expect(try lines("0508 0B01008400 0507 8102")[1] == "2 Usage (Power: 01)")
         #expect(try lines("058C A4 0507 B4 09FE")[4] == "6 Usage (FE Decoded Data)")
         #expect(try lines("0507 0508 B4 0901")[3] == "5 Usage (01 Num Lock)")
         #expect(try lines("0501 A4 0507 A4 0508 A4 0509 A4 050C A4 0584 B4 09E2").last == "18 Usage (E2)")

@@ -3,6 +3,7 @@
 import Configuration
 import Control
 import Daemon
+import HIDReports
 import Keystrokes
 import SystemPackage
 import TestSupport
@@ -25,6 +26,21 @@ struct ConfigurationReadingTests {
         #expect(!bare.codes.contains(KeyCode(rawValue: 1)) && !bare.codes.contains(.leftControl))
         #expect(bare.union(first) == whole)
         #expect(bare == (try CompiledTable(.linble).keys))
+    }
+
+    @Test("The properties of a keyboard scanner are those of the configuration")
+    func keyboardScanner() throws {
+        #expect(try Configuration(text: "").settings(device: nil).keys == KeyDecoder.Settings())
+        let lines = [
+            "device-layout = \"de\"", "device-caps-lock = \"reads-led\"", "device-shift-repeats = true",
+            "device-num-lock = false", "device-gs-key = \"f8\"",
+        ]
+        var wanted = KeyDecoder.Settings()
+        (wanted.layout, wanted.capsLock, wanted.repeatsOnShiftChange) = (.de, .readsLED, true)
+        (wanted.numLock, wanted.groupSeparatorKey) = (false, 0x41)
+        #expect(try Configuration(text: lines.joined(separator: "\n")).settings(device: nil).keys == wanted)
+        let usages = GroupSeparatorKey.allCases.map(\.usage)
+        #expect(usages == [nil] + (0x3A...0x45).map { UInt16?($0) })
     }
 
     @Test("The queue that is configured is the pace's, for whose axes the keyboard is made; other ends need none")
