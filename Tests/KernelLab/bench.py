@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import waiting
+from bridge import PortEnd, bridge
 from controllers import Radio, Variant
 from guest import Guest, Program
 from kernels import Kernel
@@ -176,7 +177,7 @@ class Bench:
         self._monitor: Monitor | None = None
         self._peer: Peer | None = None
         self._relay: Program | None = None
-        self._end: Peer | Line | None = None  # host end of the relay's port
+        self._end: Peer | Line | PortEnd | None = None  # host end of the relay's port
         self._radio: Radio | None = None
         self._folder: Path | None = None
         self._emulator: Program | None = None
@@ -276,6 +277,19 @@ class Bench:
         await self._peer.connect()
         await self._peer.start()
         return True
+
+    async def lend_controller(self, other: Bench) -> None:
+        """Makes the second controller of this machine the only controller of another machine; requires controllers without a
+        peer here, and "no adapter" there."""
+        self._end, other._end = near, far = bridge()
+        await near.open(self.machine.vm.hci_socket)
+        await far.open(other.machine.vm.hci_socket)
+        self._relay = await self.start("relay", "1", "lab.hci")
+        await self._relay.until(lambda: "ready" in self.relay.out, "the relay owns the lent controller", 20)
+        other._relay = await other.start("relay", "vhci", "lab.hci")
+        await other.relay.until(lambda: "ready" in other.relay.out, "the relay has a controller", 20)
+        is_ready = lambda: other.monitor.ready(0)  # noqa: E731
+        await other.monitor.program.until(is_ready, "the other kernel sets the controller up", FOREIGN_SECONDS)
 
     def radio_complaint(self) -> str:
         """Returns an error if the kernel did something that the other controller does not allow; empty otherwise."""
@@ -386,7 +400,7 @@ class Bench:
         if self._folder is not None:
             shutil.rmtree(self._folder)
 
-    async def _part(self, relay: Program, end: Peer | Line) -> None:
+    async def _part(self, relay: Program, end: Peer | Line | PortEnd) -> None:
         """Closes the connection between a relay and the host end of its port, and counts the bytes that one end sent and the
         other did not receive."""
 
@@ -439,7 +453,7 @@ def compare(sent: bytes, arrived: bytes) -> None:
 async def booted(
     bench: Bench, name: str, kind: Kind, seconds: float = BOOT_SECONDS, binary: Path | None = None
 ) -> AsyncIterator[Bench]:
-    """Boots another machine with the same kernel for this scenario. The scenario's first machine stays paused meanwhile."""
+    """Boots another machine with the same kernel for this scenario. The scenario's first machine keeps running."""
     own, logs = bench.machine, bench.logs / name
     machine = Machine(own.vm.kernel, own.vm.tools, logs, kind)
     bench.machines.append(machine)
