@@ -59,8 +59,9 @@ two machines at a time (--jobs 2):
   A scenario mostly waits for timers as long as real ones: one machine leaves most of two cores unused. So there are two,
   each on a kernel of its own, as long as there are kernels; what one kernel is enough for runs on whichever is free. While
   a scenario tells how soon something was, or plays a reader that must not be late, the other machine does nothing. Each
-  takes 1.5 GB of memory, and a kiosk's browser (kiosk-browser, 240 MB of packages once) 3 GB more. With --jobs 1 all runs
-  one after another, and what one kernel is enough for on the last.
+  takes 1.5 GB of memory, and a kiosk's browser (kiosk-browser, 240 MB of packages once) 3 GB more; a scanner in a machine
+  of its own (hid-bluetoothd) takes 0.8 GB more. With --jobs 1 all runs one after another, and what one kernel is enough for on
+  the last.
 
 what the lab itself loses:
   The kernel drops packets at a socket that is not read soon enough, and events at an event reader that comes late.

@@ -110,4 +110,5 @@ from scenarios import (  # noqa: E402, F401, I001
     hid_texts,
     hid_peer,
     hid_link,
+    hid_bluetoothd,
 )

@@ -27,14 +27,20 @@ NEEDS_ENCRYPTION = 0x0F
 MTU = 23
 
 
-async def pair_keyboard(bench: Bench, *options: str) -> dict[str, object]:
-    """Pairs the product with the keyboard, and returns the bond."""
-    hold(bench, Hands(PairingDelegate.IoCapability.NO_OUTPUT_NO_INPUT))
+async def pair_by_name(bench: Bench, *options: str) -> dict[str, object]:
+    """Pairs the product with the device of the keyboard's name, and returns the bond."""
     product = await bench.start(BINARY, "pair", KEYBOARD, "--json", "--console", "none", *options)
     await product.wait(60)
     expect(product.status == 0, f"pair: {product.status}{product.evidence()}")
-    await bench.peer.until_alone()
     return bond(product)
+
+
+async def pair_keyboard(bench: Bench, *options: str) -> dict[str, object]:
+    """Pairs the product with the keyboard, and returns the bond."""
+    hold(bench, Hands(PairingDelegate.IoCapability.NO_OUTPUT_NO_INPUT))
+    found = await pair_by_name(bench, *options)
+    await bench.peer.until_alone()
+    return found
 
 
 class Client:
