@@ -451,11 +451,17 @@ def compare(sent: bytes, arrived: bytes) -> None:
 
 @asynccontextmanager
 async def booted(
-    bench: Bench, name: str, kind: Kind, seconds: float = BOOT_SECONDS, binary: Path | None = None
+    bench: Bench,
+    name: str,
+    kind: Kind,
+    seconds: float = BOOT_SECONDS,
+    binary: Path | None = None,
+    kernel: Kernel | None = None,
 ) -> AsyncIterator[Bench]:
-    """Boots another machine with the same kernel for this scenario. The scenario's first machine keeps running."""
+    """Boots another machine for this scenario, with the same kernel unless another one is given. The scenario's first machine keeps
+    running."""
     own, logs = bench.machine, bench.logs / name
-    machine = Machine(own.vm.kernel, own.vm.tools, logs, kind)
+    machine = Machine(kernel or own.vm.kernel, own.vm.tools, logs, kind)
     bench.machines.append(machine)
     try:
         await machine.boot(binary or own.binary, seconds)

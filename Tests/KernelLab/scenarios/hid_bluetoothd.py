@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
 
+import kernels
 from bench import REPOSITORY, Bench, booted
 from daemons import fresh, tell, until_status
 from guest import Program
@@ -23,6 +25,9 @@ from vm import Kind
 from waiting import expect
 
 SCRIPT = str(REPOSITORY / "Tests/KernelLab/hidservice.py")
+# Kernel of the keyboard's machine, whatever the kernel under test. On 5.10, an advertisement of bluetoothd ends with the first
+# link: to continue, the kernel first disables the advertising set, which the emulated controller refuses.
+KERNEL = "6.12"
 MEMORY = 768  # MB
 AFTER_RETURN = 3  # barcodes
 
@@ -108,7 +113,8 @@ async def types(desk: Desk, scanner: Scanner, numbers: range) -> None:
 async def hid_bluetoothd(bench: Bench) -> None:
     """X-13: bluetoothd as a HID scanner, on a machine of its own, types 50 barcodes (with --long 1,000), and 3 after a return."""
     await fresh(bench)
-    async with booted(bench, "bluetoothd", Kind(memory=MEMORY)) as other:
+    kernel = await asyncio.to_thread(kernels.get, KERNEL, bench.machine.vm.kernel.folder.parents[1])
+    async with booted(bench, "bluetoothd", Kind(memory=MEMORY), kernel=kernel) as other:
         await other.set_up("no adapter")
         await bench.lend_controller(other)
         scanner = await Scanner.open(other)
