@@ -16,6 +16,7 @@ from guest import Program
 from peer import ADDRESS, ean13
 from readers import EventReader
 from scenarios import scenario
+from scenarios.hid_link import paired
 from vm import Kind
 from waiting import expect
 
@@ -24,6 +25,8 @@ REST = 0.2  # seconds between scans, so that pacing after one scan does not add 
 LATENCY_RATIO = 1.3
 INSTRUCTION_RATIO = 1.2
 BLUEZ_RATIO = 5
+REPORT_RATIO, RETURN_RATIO = 1.2, 5
+KEY, KEYS = b"a", 21  # a text of one key, and the number of measurements of it
 # Factor by which a measurement may exceed its limit without --long, when the machine may be busy.
 NOISE = 2
 NOTIFIED = "27adc9cb-35eb-465a-9154-b8ff9076f3e8"
@@ -44,19 +47,31 @@ INTERVAL = 20
 SWITCHES_PER_SECOND = 1
 
 
+async def measured(
+    bench: Bench, reader: EventReader, scan: bytes, send: Callable[[], Awaitable[object]], packets: int = 1
+) -> tuple[float, float]:
+    """Sends a scan in so many packets. Returns the milliseconds from the first packet in the kernel to the first and to the last
+    key."""
+    seen, length = len(reader.drains), len(reader.text)
+    await bench.monitor.stats()
+    await send()
+    await reader.until(length + len(scan), 20)
+    stats, keys = await bench.monitor.stats(), reader.drains[seen:]
+    expect(stats["notifications"] == packets, f"{packets} notifications sent, the monitor saw {stats['notifications']}")
+    expect(reader.text[length:] == scan, f"{scan!r} was sent, {reader.text[length:]!r} arrived")
+    return (keys[0]["first"] - stats["first"]) * 1e3, (keys[-1]["last"] - stats["first"]) * 1e3
+
+
 async def latencies(bench: Bench, reader: EventReader, scans: list[bytes]) -> list[tuple[float, float]]:
     """Returns the milliseconds from a scan's packet in the kernel to its first and to its last key, for each scan."""
     found = []
     for scan in scans:
         await asyncio.sleep(REST)
-        seen, length = len(reader.drains), len(reader.text)
-        await bench.monitor.stats()
-        bench.peer.burst([scan])
-        await reader.until(length + len(scan), 20)
-        stats, keys = await bench.monitor.stats(), reader.drains[seen:]
-        expect(stats["notifications"] == 1, f"one notification sent, the monitor saw {stats['notifications']}")
-        expect(reader.text[length:] == scan, f"{scan!r} was sent, {reader.text[length:]!r} arrived")
-        found.append(((keys[0]["first"] - stats["first"]) * 1e3, (keys[-1]["last"] - stats["first"]) * 1e3))
+
+        async def send(scan: bytes = scan) -> None:
+            bench.peer.burst([scan])
+
+        found.append(await measured(bench, reader, scan, send))
     expect(all(0 < first <= last for first, last in found), f"times that cannot be: {found}")
     return found
 
@@ -143,6 +158,52 @@ async def latency_instructions(bench: Bench) -> None:
     medians = (f"{who} {1e3 * percentile([first for first, _ in pairs], 0.5):.1f} us" for who, pairs in found.items())
     bench.note = f"first key p50 ratio {ratio:.3f} at 4 ns an instruction; {', '.join(medians)}"
     expect(ratio <= INSTRUCTION_RATIO, f"{bench.note}, gate {INSTRUCTION_RATIO:g}")
+
+
+async def of_keyboard(bench: Bench, count: int) -> tuple[list[float], list[float]]:
+    """Returns the milliseconds from a keyboard's report in the kernel to its key: on a link, and on its return from sleep."""
+    desk = await paired(bench, is_on_terminal=False)
+    keyboard, reader = bench.keyboard, desk.application
+    assert isinstance(reader, EventReader)
+    await go_first(bench, desk.daemon.program)
+
+    async def type_key() -> None:
+        keyboard.type(KEY)
+
+    async def wake() -> None:
+        await keyboard.wake(KEY)
+
+    linked, returned = [], []
+    for _ in range(count):
+        await asyncio.sleep(REST)
+        linked.append((await measured(bench, reader, KEY, type_key, packets=2))[0])
+    for _ in range(count):
+        await desk.keyboard_sleeps()
+        keyboard.hold_requests()
+        returned.append((await measured(bench, reader, KEY, wake, packets=2))[0])
+        requests = keyboard.requests[: keyboard.requests_before_encryption]
+        expect(not requests, f"requests before the first key: {[pdu.hex() for pdu in requests]}")
+        keyboard.answer_requests()
+    desk.text = reader.text
+    await desk.ends()
+    return linked, returned
+
+
+@scenario("hid-latency", peer="no adapter", deadline=1200, only_long=True)
+async def hid_latency(bench: Bench) -> None:
+    """B-24, B-25: time from report to key by a clock that counts instructions, / time from notification to key: limits 1.2 on a link
+    and 5 after a sleep."""
+    async with booted(bench, "serial", Kind(is_counted=True)) as machine:
+        await machine.set_up("linble")
+        serial = percentile([first for first, _ in await of_product(machine, [KEY] * KEYS)], 0.5)
+    async with booted(bench, "keyboard", Kind(is_counted=True)) as machine:
+        await machine.set_up("keyboard")
+        linked, returned = (percentile(times, 0.5) for times in await of_keyboard(machine, KEYS))
+    bench.note = (
+        f"first key p50 at 4 ns an instruction: notification {1e3 * serial:.1f} us, report {1e3 * linked:.1f} us, "
+        f"report after a sleep {1e3 * returned:.1f} us; ratios {linked / serial:.2f} and {returned / serial:.2f}"
+    )
+    expect(linked <= REPORT_RATIO * serial and returned <= RETURN_RATIO * serial, f"{bench.note}, above the limit")
 
 
 async def bluetoothd(bench: Bench) -> tuple[Program, Program]:
