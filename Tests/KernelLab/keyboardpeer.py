@@ -17,6 +17,7 @@ from bumble.keys import MemoryKeyStore
 
 from hidshapes import PLAIN, HIDService, Shape, Target
 from peer import Peer
+from strokes import Stroke
 from waiting import LabError
 
 KEYBOARD = "SCANNER-TEST"
@@ -132,7 +133,7 @@ class KeyboardPeer(Peer):
         both = Properties.READ | Properties.WRITE | Properties.WRITE_WITHOUT_RESPONSE
         for report_id in service.outputs:
             output = self._report(OUTPUT, report_id, both)
-            output.on(gatt.Characteristic.EVENT_WRITE, lambda _connection, value: self.lights.append(value))
+            output.on(gatt.Characteristic.EVENT_WRITE, lambda _connection, value: self._light(value))
             found.append(output)
         if service.outputs:  # a boot keyboard
             found.append(self._characteristic_of(BOOT_INPUT, Properties.READ | Properties.NOTIFY, bytes(8), name=f"boot {number}"))
@@ -146,6 +147,10 @@ class KeyboardPeer(Peer):
     def _report(self, kind: int, report_id: int, properties: Properties, name: str = "") -> gatt.Characteristic[bytes]:
         reference = gatt.Descriptor(REPORT_REFERENCE, READ | self._lock, bytes([report_id, kind]))
         return self._characteristic_of(REPORT, properties, bytes(8 if kind == INPUT else 1), [reference], name)
+
+    def _light(self, value: bytes) -> None:
+        self.lights.append(value)
+        self.changed()
 
     # Subscriptions.
 
@@ -238,6 +243,14 @@ class KeyboardPeer(Peer):
         if not self.subscribed:
             raise LabError("the keyboard cannot type: nobody has subscribed")
         return self._send(text)
+
+    def press(self, strokes: Iterable[Stroke | None]) -> None:
+        """Sends a report for each stroke: a key with its modifiers, or no key."""
+        assert self.shape.keys is not None
+        handle = self._inputs[self.shape.keys].handle.to_bytes(2, "little")
+        for stroke in strokes:
+            self.send_pdu(bytes([att.Opcode.ATT_HANDLE_VALUE_NOTIFICATION]) + handle + self.shape.pressed(stroke))
+            self.reports += 1
 
     @property
     def targets(self) -> list[Target]:
