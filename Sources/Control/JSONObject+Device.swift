@@ -14,12 +14,14 @@ extension JSONObject {
 
     /// Creates an object with the results of a scan, in order, as many as fit into `mostBytes`.
     ///
-    /// `leftOut` is the number of omitted devices, and `selection` is the selected device. If a device is longer than
+    /// `leftOut` is the number of omitted devices, and `selection` is the selected device. The `paired` devices are
+    /// marked. If a device is longer than
     /// `mostDeviceBytes`, its data and last services are removed, and `cut` is added, so that no device displaces the
     /// others.
     package init(
         devices: [DiscoveredDevice],
         choice: DeviceSelector? = nil,
+        paired: Set<DeviceAddress> = [],
         mostBytes: Int = mostBytes,
         mostDeviceBytes: Int = mostDeviceBytes
     ) {
@@ -27,7 +29,8 @@ extension JSONObject {
         var objects: [JSONObject] = []
         var rest = mostBytes
         for device in devices {
-            let object = JSONObject(device, mostBytes: mostDeviceBytes)
+            var object = JSONObject(device, mostBytes: mostDeviceBytes)
+            if paired.contains(device.address) { object.add("paired", true) }
             // This counts the comma after the object, too.
             rest -= object.text.utf8.count + 1
             guard rest >= 0 else { break }
@@ -66,6 +69,7 @@ extension JSONObject {
         add("services", device.services.map(\.description))
         let solicited = device.data.solicitedServiceUUIDs
         if !solicited.isEmpty { add("solicited", solicited.map(\.description)) }
+        add("appearance", device.data.appearance)
         add("txPower", device.data.txPower)
         add(
             "manufacturerData",

@@ -2,14 +2,26 @@
 
 import BluetoothAdapters
 import BluetoothHost
-import BluetoothPackets
+package import BluetoothPackets
+import Configuration
 import Control
-import Devices
+package import Devices
 import Texts
+
+/// Device found by a scan for a device to be selected.
+package struct FoundDevice: Equatable, Sendable {
+    /// The device in the form in which it is saved.
+    package var kept: SelectedDevice
+    /// Address at which the device was heard.
+    package var heard: DeviceAddress
+    /// True if a link with the device would use a keyboard profile, as far as its advertisement shows.
+    package var isKeyboard: Bool
+}
 
 /// Scans requested by clients, one at a time, and the devices heard in the last minute (LK-3).
 final class ClientScans {
     private let place: ManufacturerAddressField?
+    private let profiles: [Profile]
     private let radio: RadioArbiter
     private var look: TimedScan?
     private var search: DeviceFinder?
@@ -18,9 +30,10 @@ final class ClientScans {
     /// Creates a scanner.
     ///
     /// `place` is the position of the address that devices may include in their manufacturer data, in addition to the
-    /// address from which they advertise.
-    init(advertisedAt place: ManufacturerAddressField?, on radio: RadioArbiter) {
+    /// address from which they advertise. `profiles` are those of the devices that can be selected.
+    init(advertisedAt place: ManufacturerAddressField?, for profiles: [Profile], on radio: RadioArbiter) {
         self.place = place
+        self.profiles = profiles
         self.radio = radio
     }
 
@@ -45,11 +58,12 @@ final class ClientScans {
 
     /// Scans for a device to be selected, for at most `limit`.
     ///
-    /// `completion` receives the device in the form in which it is saved, and the address at which it was heard.
+    /// `completion` receives the device in the form in which it is saved, the address at which it was heard, and
+    /// whether it is a keyboard.
     func find(
         _ choice: DeviceSelector,
         for limit: Duration,
-        completion: @escaping (Result<(kept: SelectedDevice, heard: DeviceAddress), CommandFailure>) -> Void
+        completion: @escaping (Result<FoundDevice, CommandFailure>) -> Void
     ) {
         let search = DeviceFinder(choice, advertisedAt: place, wantsName: true, on: radio)
         self.search = search
@@ -57,8 +71,13 @@ final class ClientScans {
             search.stop()
             self.search = nil
             completion(
-                result.map { (choice.keptChoice(of: $0, advertisedAt: place), $0.address) }
-                    .mapError { CommandFailure($0, of: choice) }
+                result.map { device in
+                    FoundDevice(
+                        kept: choice.keptChoice(of: device, advertisedAt: place),
+                        heard: device.address,
+                        isKeyboard: device.isKeyboard(for: profiles)
+                    )
+                }.mapError { CommandFailure($0, of: choice) }
             )
         }
         search.start(for: limit)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothAdapters
+import BluetoothHost
 import BluetoothPackets
 import Configuration
 package import Control
@@ -101,17 +102,20 @@ extension Daemon {
             return reply(.failure(error))
         }
         if let kept = service.device.choice?.kept {
-            if choice.means(kept) { return reply(keep(kept, security)) }
+            if choice.means(kept) { return reply(keep(kept, isKeyboard: service.device.isKeyboard, security)) }
             if !confirmed { return reply(.failure(.chosenAlready(kept))) }
         }
         if let found = awaitsWord.take(asked, now: MonotonicClock.now) {
-            return reply(keep(found.kept, security, heard: found.isFresh ? found.heard : nil))
+            let (device, heard) = (found.device, found.isFresh ? found.device.heard : nil)
+            return reply(keep(device.kept, isKeyboard: device.isKeyboard, security, heard: heard))
         }
         service.find(choice, for: Self.useTime) { [weak self] result in
             guard let self else { return }
-            let kept = result.flatMap { found in self.keep(found.kept, security, heard: found.heard) }
+            let kept = result.flatMap { found in
+                self.keep(found.kept, isKeyboard: found.isKeyboard, security, heard: found.heard)
+            }
             if case .success(let found) = result, case .failure(let failure) = kept, failure.kind == .openDevice {
-                awaitsWord = AwaitedWord(asked, found.kept, found.heard, now: MonotonicClock.now)
+                awaitsWord = AwaitedWord(asked, found, now: MonotonicClock.now)
             }
             reply(kept)
         }
@@ -120,6 +124,7 @@ extension Daemon {
     /// Saves and selects a device: a paired one with its keys, or an unpaired one that the user has accepted.
     private func keep(
         _ kept: SelectedDevice,
+        isKeyboard: Bool,
         _ security: SecurityPolicy,
         heard: DeviceAddress? = nil
     ) -> Result<JSONObject, CommandFailure> {
@@ -127,7 +132,7 @@ extension Daemon {
         let unkept: Message?
         do throws(CommandFailure) {
             let claim = try reporting(bonds.read).claim(of: kept.device, on: service.adapter?.address)
-            choice = try reporting(security.secured, kept, claim, service.device.choice?.kept)
+            choice = try reporting(security.secured, kept, claim, isKeyboard, service.device.choice?.kept)
             unkept = try self.choice.write(choice)
         } catch {
             return .failure(error)
@@ -218,7 +223,14 @@ extension Daemon {
         _ reply: @escaping (Result<JSONObject, CommandFailure>) -> Void
     ) {
         service.survey(for: duration, isAnew: isAnew) { [weak self] result in
-            reply(result.map { devices in JSONObject(devices: devices, choice: self?.service.device.choice) })
+            // Without the bond file, no device is marked as paired.
+            let bonds = (try? self?.bonds.read())?.bonds ?? []
+            reply(
+                result.map { devices in
+                    let paired = Set(bonds.map(\.identityAddress))
+                    return JSONObject(devices: devices, choice: self?.service.device.choice, paired: paired)
+                }
+            )
         }
     }
 
@@ -237,23 +249,20 @@ struct AwaitedWord {
     /// Time limit for the confirmation; after that, another device may use the address that was heard.
     private static let life = Duration.seconds(60)
 
-    private var found: (asked: DeviceSelector, kept: SelectedDevice, heard: DeviceAddress, time: Duration)?
+    private var found: (asked: DeviceSelector, device: FoundDevice, time: Duration)?
 
     init() {}
 
-    init(_ asked: DeviceSelector, _ kept: SelectedDevice, _ heard: DeviceAddress, now: Duration) {
-        found = (asked, kept, heard, now)
+    init(_ asked: DeviceSelector, _ device: FoundDevice, now: Duration) {
+        found = (asked, device, now)
     }
 
     /// Returns the device recently found for the same selection, and forgets it.
     ///
     /// `isFresh` is true if the device may still be advertising.
-    mutating func take(
-        _ asked: DeviceSelector,
-        now: Duration
-    ) -> (kept: SelectedDevice, heard: DeviceAddress, isFresh: Bool)? {
+    mutating func take(_ asked: DeviceSelector, now: Duration) -> (device: FoundDevice, isFresh: Bool)? {
         defer { found = nil }
         guard let found, found.asked == asked, now - found.time < Self.life else { return nil }
-        return (found.kept, found.heard, now - found.time < Session.closingTimeout)
+        return (found.device, now - found.time < Session.closingTimeout)
     }
 }

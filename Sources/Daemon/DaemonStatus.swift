@@ -80,6 +80,7 @@ package struct DaemonStatus: Sendable {
         add("gateRemedy", gate?.remedy)
         object.add("counts", counts.object)
         if let reports = counts.values.reportsObject { object.add("keyReports", reports) }
+        if let early = counts.values.early.object { object.add("earlyValues", early) }
         object.add("link", link?.object)
         object.add("links", links.object)
         object.add("radio", JSONObject(radio))
@@ -197,6 +198,22 @@ extension ValueCounts {
         object.add("shorter", reports.shorter)
         object.add("longer", reports.longer)
         object.add("servicesChanged", keyboardChanges)
+        return object
+    }
+}
+
+extension EarlyValues {
+    /// Attoseconds of one millisecond, and of the longest time that is less than one.
+    private static let unit = Duration.milliseconds(1).attoseconds
+    private static let rest = unit - 1
+
+    /// Counts as a JSON object, with the time rounded up to whole milliseconds; nil if all are zero.
+    fileprivate var object: JSONObject? {
+        guard refused > 0 || accepted > 0 else { return nil }
+        var object = JSONObject()
+        object.add("refusedEarly", refused)
+        object.add("acceptedEarly", accepted)
+        object.add("longestMilliseconds", longest.map { Int64(clamping: ($0.attoseconds + Self.rest) / Self.unit) })
         return object
     }
 }

@@ -45,6 +45,10 @@ package final class DeviceSession {
     private var sighting: (device: DeviceAddress, time: Duration)?
     private var flood = FloodLimit()
     private var isStopping = false
+    /// True if the selected device was heard or connected as a keyboard since it was selected.
+    private var wasKeyboard = false
+    /// Device for which the kept keyboards were last searched, and the result.
+    private var search: (device: DeviceAddress, isKept: Bool)?
 
     package private(set) var choice: DeviceSelector?
     /// Address at which the selected device was last heard; nil if it has not been heard.
@@ -127,6 +131,7 @@ package final class DeviceSession {
         }
         self.choice = choice
         address = nil
+        (wasKeyboard, search) = (false, nil)
         if choice != nil { listen(for: choice) }
         apply(choice == nil ? .forgotten : .switched)
     }
@@ -196,6 +201,7 @@ package final class DeviceSession {
     /// Starts using an adapter, after passing it the bonds, so that a device with a private address can be identified
     /// by its key.
     package func adapterReady() {
+        search = nil
         useBonds()
         apply(.adapterReady)
     }
@@ -265,7 +271,8 @@ package final class DeviceSession {
             connect(to: device)
         case .closeLink: closeLink { [unowned self] in apply(.linkClosed) }
         case .drop(let cause): drop(through: link.epoch, cause)
-        case .report(let state, let reason):
+        case .report(let state, let general):
+            let reason = specific(general)
             self.reason = reason
             if state == .failed { finder?.isThorough = true }
             if state == .connected { finder?.isThorough = false }
@@ -297,6 +304,7 @@ package final class DeviceSession {
         switch result {
         case .success(let heard):
             heardName = heard.name?.text
+            if heard.isKeyboard(for: settings.profiles) { wasKeyboard = true }
             found(heard.address)
         // The loss of the adapter is reported separately.
         case .failure(.scan(.adapterGone)), .failure(.notHeard): break
@@ -335,7 +343,8 @@ package final class DeviceSession {
         switch event {
         case .notSecured: refuse()
         case .ready:
-            session.awaitsAtOnce = link.profile?.isKeyboard == true
+            wasKeyboard = link.profile?.isKeyboard == true
+            session.awaitsAtOnce = wasKeyboard
             apply(.ready)
         case .unsupported(let lack):
             // The kept services of the keyboard are wrong.
@@ -360,6 +369,24 @@ package final class DeviceSession {
 
     // MARK: Keyboards
 
+    /// True if the selected device is a keyboard, as its advertisement, its link or its saved services show.
+    package var isKeyboard: Bool {
+        if wasKeyboard { return true }
+        guard let device = choice?.kept?.device ?? address else { return false }
+        if search?.device != device { search = (device, keptKeyboard(device) != nil) }
+        return search?.isKept == true
+    }
+
+    /// Returns the reason why a paired keyboard is not heard, instead of the general one.
+    private func specific(_ reason: Reason?) -> Reason? {
+        guard let reason, reason.cause.says(LinkFaultText.notHeard), chosenSecurity > .none, isKeyboard else {
+            return reason
+        }
+        let address = (choice?.kept?.device ?? address).map { "\($0.address)" } ?? "ADDRESS"
+        let time = "\(Session.patience.components.seconds)"
+        return Reason(CommandFailure(.unavailable, LinkFaultText.keyboardNotHeard, time, address))
+    }
+
     /// Returns the services of a keyboard from an earlier link; nil if there are none, or if they cannot be used.
     private func keptKeyboard(_ device: DeviceAddress) -> HIDDevice? {
         guard settings.profiles.contains(where: \.isKeyboard), let adapter = radio.adapter?.address else { return nil }
@@ -372,10 +399,12 @@ package final class DeviceSession {
         // If this fails, the services are discovered at each link, and the first report may be lost; the state
         // directory's fault is reported with the selection.
         try? keyboards?.keep(adapter, device, keyboard)
+        search = nil
     }
 
     private func forgetKeyboard() {
         if let address { _ = try? keyboards?.forget(address.address) }
+        search = nil
     }
 
     // MARK: Security
@@ -418,7 +447,8 @@ package final class DeviceSession {
     /// profile.
     private func refuse() {
         source.endLink(through: link.epoch)
-        var failure = CommandFailure(.permission, LinkFaultText.notSecured, address.map { "\($0.address)" } ?? "")
+        let fault: LinkFaultText = isKeyboard ? .keyboardRefusesKeys : .notSecured
+        var failure = CommandFailure(.permission, fault, address.map { "\($0.address)" } ?? "")
         if let address, let known = try? knownBonds(),
             let lack = SecurityLack(link.required, address, claim(on: address, known))
         {

@@ -77,7 +77,7 @@ package final class KeyboardService {
         }
         self.outputs = outputs
         device = DeviceSession(settings, typingOn: outputs.map(\.keyboard), on: core.radio)
-        looks = ClientScans(advertisedAt: settings.advertisedAddress, on: core.radio)
+        looks = ClientScans(advertisedAt: settings.advertisedAddress, for: settings.profiles, on: core.radio)
         for output in outputs {
             output.text?.join(output.keyboard)
             // Bytes for a device that is not connected are dropped, as with an unplugged cable.
@@ -212,11 +212,12 @@ package final class KeyboardService {
 
     /// Scans for a device to be selected, for at most `limit`.
     ///
-    /// `completion` receives the device in the form in which it is saved, and the address at which it was heard.
+    /// `completion` receives the device in the form in which it is saved, the address at which it was heard, and
+    /// whether it is a keyboard.
     package func find(
         _ choice: DeviceSelector,
         for limit: Duration,
-        completion: @escaping (Result<(kept: SelectedDevice, heard: DeviceAddress), CommandFailure>) -> Void
+        completion: @escaping (Result<FoundDevice, CommandFailure>) -> Void
     ) {
         if let refusal = refusalOfLook { return completion(.failure(refusal)) }
         looks.find(choice, for: limit, completion: completion)

@@ -31,6 +31,8 @@ package struct StatusAnswer: Equatable, Sendable {
     package var isTyping: Bool
     package var gate: Reason?
     package var counts: [Count]
+    /// Counts of the values that arrived before the encryption.
+    package var early = Early()
     /// True if the text goes to other programs instead of a keyboard.
     package var hasReaders: Bool
     /// Age in seconds and length in bytes of the last value, never its contents (D-6); nil before the first.
@@ -52,6 +54,15 @@ package struct StatusAnswer: Equatable, Sendable {
         /// Name of the security level, as in `LabelText`.
         package var security: String?
         package var mtu: Int?
+    }
+
+    package struct Early: Equatable, Sendable {
+        /// Number of refused values.
+        package var refused: UInt64 = 0
+        /// Longest time before the encryption, in milliseconds; nil if it is not known.
+        package var longest: Int64?
+
+        package init() {}
     }
 
     package struct LastReceived: Equatable, Sendable {
@@ -96,6 +107,10 @@ package struct StatusAnswer: Equatable, Sendable {
         counts = []
         if case .object(let members)? = answer["counts"] {
             counts = members.compactMap { name, value in value.integer.map { Count(name: name, count: $0) } }
+        }
+        if let values = answer["earlyValues"] {
+            early.refused = values["refusedEarly"]?.integer.flatMap { UInt64(exactly: $0) } ?? 0
+            early.longest = values["longestMilliseconds"]?.integer
         }
         process = answer["pid"]?.integer.flatMap { Int32(exactly: $0) }
     }

@@ -22,7 +22,9 @@ package enum StatusText {
     private static let spoken: Set<String> = ["gate", "addressType", "security", "requiredSecurity"]
 
     /// Members that contain counters; counters that are zero are omitted.
-    private static let counters: Set<String> = ["counts", "keyReports", "links", "radio", "readers", "beacons"]
+    private static let counters: Set<String> = [
+        "counts", "keyReports", "earlyValues", "links", "radio", "readers", "beacons",
+    ]
 
     /// Returns the lines; with `glyphs`, a signal strength is also shown as bars.
     package static func lines(

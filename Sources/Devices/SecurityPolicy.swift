@@ -12,6 +12,8 @@ package struct SecurityPolicy: Equatable, Sendable {
         case lessSecure(GATTLinkSecurity.Level, least: GATTLinkSecurity.Level)
         case lacking(SecurityLack)
         case unpaired(SelectedDevice)
+        /// The device is a keyboard, and was never paired.
+        case unpairedKeyboard(SelectedDevice)
     }
 
     /// Level requested by the user; nil if the user requested none.
@@ -28,17 +30,20 @@ package struct SecurityPolicy: Equatable, Sendable {
     ///
     /// The level is the requested level or, without a request, the level of the `earlier` selection, but at least the
     /// level that the device's bond demands. A device whose bond is unusable can be selected only by requesting `none`.
-    /// Throws if the keys do not provide the level, or if there is no bond and `none` was not requested.
+    /// Throws if the keys do not provide the level, or if there is no bond and `none` was not requested. A keyboard
+    /// must be paired, whatever the user requests (D-41).
     package func secured(
         _ choice: SelectedDevice,
         _ claim: BondClaim,
+        isKeyboard: Bool = false,
         earlier: SelectedDevice?
     ) throws(Refusal) -> SelectedDevice {
+        if isKeyboard, claim == BondClaim() { throw .unpairedKeyboard(choice) }
         if let asked, asked < least {
             throw .lessSecure(asked, least: least)
         }
         let before = earlier.flatMap { $0.device.address == choice.device.address ? $0.security : nil }
-        let ignoresBond = asked == GATTLinkSecurity.Level.none && claim.isUnusable
+        let ignoresBond = asked == GATTLinkSecurity.Level.none && claim.isUnusable && !isKeyboard
         let level = max(asked ?? before ?? .none, least, ignoresBond ? .none : claim.demanded)
         if let lack = SecurityLack(level, choice.device, claim) { throw .lacking(lack) }
         var secured = choice

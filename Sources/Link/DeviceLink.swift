@@ -128,6 +128,7 @@ package final class DeviceLink {
         values.dropped = driver.droppedPackets
         values.tooLong = driver.tooLongValues
         values.refused &+= driver.refusedPackets
+        values.early = driver.earlyValues
         (values.reports, values.keyboardChanges) = (reports.account, reports.changes)
         return values
     }

@@ -114,6 +114,8 @@ package struct ValueCounts: Equatable, Sendable {
     package var tooLong: UInt64 = 0
     /// Number of values that arrived while the link did not have the required security; they are not typed.
     package var refused: UInt64 = 0
+    /// Counts of those values that arrived before the event that reports the encryption of their link.
+    package var early = EarlyValues()
     /// Number of packets that the kernel dropped because they were not read in time.
     package var dropped: UInt64 = 0
     /// Counts of a keyboard's reports; each report is also a notification.

@@ -116,7 +116,7 @@ package enum Doctor {
         case .silent(let pid): return [silent(pid, facts)]
         case .hidden: return [Finding(.daemonNotAskable, .success, .note, command: "sudo blewedge doctor")]
         case .running(let status):
-            return gate(status) + account(status) + (isBlocked ? [] : session(status))
+            return gate(status) + account(status) + early(status) + (isBlocked ? [] : session(status))
                 + beacons(status, facts, isBlocked: isBlocked || status.isRadioUnusable) + keys(status)
         }
     }
@@ -175,6 +175,46 @@ package enum Doctor {
         return []
     }
 
+    /// Values of `early-reports` that the doctor suggests, in milliseconds; the last is the largest that is allowed.
+    private static let earlyTimes: [Int64] = [50, 100, 200, 500, 1000]
+
+    /// Returns the finding about an adapter that delivered values before the encryption of their link (D-41).
+    private static func early(_ status: SystemFacts.Status) -> [Finding] {
+        guard status.early.refused > 0 else { return [] }
+        let longest = status.early.longest
+        let time = earlyTimes.first { $0 >= longest ?? 0 }
+        return [
+            Finding(
+                .valuesBeforeEncryption,
+                .inputOutput,
+                .hinders,
+                of: status.adapter ?? "-",
+                "\(status.early.refused)",
+                longest.map { FindingPartText.earlyBy.message("\($0)") } ?? Message(detail: ""),
+                "\(time ?? 0)",
+                remedy: time == nil ? .otherAdapter : nil,
+                command: "blewedge status"
+            )
+        ]
+    }
+
+    /// Returns the finding about a failed attempt, by its reason.
+    private static func failed(_ status: SystemFacts.Status, _ device: Message, _ reason: Message) -> Finding {
+        let address = status.address ?? "ADDRESS"
+        if status.reason?.says(LinkFaultText.noBond) == true {
+            return Finding(.deviceNotPaired, .permission, of: device, command: "blewedge pair \(address)")
+        }
+        if status.reason?.says(LinkFaultText.keyboardNotHeard) == true {
+            return Finding(.keyboardSilent, .unavailable, .hinders, of: device, command: "blewedge scan")
+        }
+        if status.reason?.says(LinkFaultText.keyboardRefusesKeys) == true {
+            return Finding(.keyboardRefusesKeys, .permission, of: device, command: "blewedge forget \(address)")
+        }
+        var finding = Finding(.deviceNotReached, .unavailable, of: device, reason, command: "blewedge scan")
+        if let remedy = status.remedy { finding.remedy = remedy }
+        return finding
+    }
+
     /// Returns the finding from the session's state; call it only if no other finding explains that state.
     private static func session(_ status: SystemFacts.Status) -> [Finding] {
         let device = status.device.map { Message(detail: $0) } ?? PlainText.theDevice.message()
@@ -184,7 +224,7 @@ package enum Doctor {
         case .lost: return [Finding(.linkLost, .unavailable, .hinders, of: device, reason)]
         case .disconnected:
             return [Finding(.disconnectedByUser, .unavailable, of: device, command: "blewedge connect")]
-        case .failed: return [Finding(.deviceNotReached, .unavailable, of: device, reason, command: "blewedge scan")]
+        case .failed: return [failed(status, device, reason)]
         case .unsupported:
             var finding = Finding(.deviceUnsupported, .configuration, of: device, reason)
             // The reason already says what the device offers, so use its remedy instead of the general one.

@@ -53,11 +53,15 @@ package struct Finding: Equatable, Sendable {
         case daemonUnauthorized = "daemon-unauthorized"
         case deviceUnsupported = "device-unsupported"
         case deviceNotReached = "device-not-reached"
+        case deviceNotPaired = "device-not-paired"
+        case keyboardSilent = "keyboard-silent"
+        case keyboardRefusesKeys = "keyboard-refuses-keys"
         case linkLost = "link-lost"
         case disconnectedByUser = "disconnected-by-user"
         case paused
         case allDiscarded = "all-discarded"
         case bytesLost = "bytes-lost"
+        case valuesBeforeEncryption = "values-before-encryption"
         case keysBeyondText = "keys-beyond-text"
         // Findings about beacons.
         case beaconsWithoutRegions = "beacons-without-regions"

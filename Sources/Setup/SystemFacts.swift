@@ -94,6 +94,12 @@ package struct SystemFacts: Equatable, Sendable {
         /// Number of received bytes that the table has discarded or rejected.
         package var discarded: UInt64 = 0
         package var lost: UInt64 = 0
+        /// Counts of the values that arrived before the encryption.
+        package var early = StatusAnswer.Early()
+        /// Name of the adapter in use; nil if none is in use.
+        package var adapter: String?
+        /// Address of the selected device; nil if it is not known.
+        package var address: String?
         package var layout: String?
         package var eventNode: String?
         /// A list of the keys beyond text that the daemon's keyboard may press; nil if there are none.
@@ -269,6 +275,9 @@ extension SystemFacts.Status {
         transport = answer.adapter.flatMap { try? AdapterTransport($0) }
         hasOtherOutput = answer.hasReaders
         device = answer.device
+        adapter = answer.adapter
+        address = (answer.selection?.device ?? answer.heard).map { "\($0.address)" }
+        early = answer.early
         layout = answer.layout
         eventNode = answer.keyboard
         choiceFault = answer.choiceFault?.cause

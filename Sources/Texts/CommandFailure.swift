@@ -7,6 +7,8 @@ package struct CommandFailure: Error, Equatable, Sendable {
         case noDaemon = "no-daemon"
         /// The device is unpaired, and the user has not accepted that.
         case openDevice = "open-device"
+        /// The device is a keyboard, which must be paired first.
+        case unpairedKeyboard = "unpaired-keyboard"
         /// Another device is selected, and replacing it was not confirmed.
         case chosenAlready = "chosen-already"
     }

@@ -45,6 +45,8 @@ package protocol ATTChannel: AnyObject {
 
     /// Number of received PDUs that were refused because the link was not encrypted yet.
     var refusedPackets: UInt64 { get }
+    /// Counts of the values that arrived before the link was encrypted.
+    var earlyValues: EarlyValues { get }
 
     /// Sends one PDU; if there is no room for it, returns false, and later calls `onWritable` when the caller may
     /// retry.
@@ -79,6 +81,8 @@ extension ATTChannel {
 
     /// None by default.
     package var refusedPackets: UInt64 { 0 }
+    /// None by default.
+    package var earlyValues: EarlyValues { EarlyValues() }
 }
 
 extension GATTLinkSecurity.Level {

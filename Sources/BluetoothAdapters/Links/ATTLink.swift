@@ -75,6 +75,9 @@ package final class ATTLink {
     /// Number of received packets that were refused because the link was not encrypted yet.
     package var refusedPackets: UInt64 { channel.refusedPackets }
 
+    /// Counts of the values that arrived before the link was encrypted.
+    package var earlyValues: EarlyValues { channel.earlyValues }
+
     /// The connection's ATT_MTU in bytes: the maximum PDU length in either direction.
     package var mtu: UInt16 { client.mtu }
 

@@ -12,22 +12,27 @@ struct EarlyPackets: Sendable {
     private var packets: [(time: Duration, bytes: [UInt8])] = []
     /// Number of packets that were refused.
     private(set) var refused: UInt64 = 0
+    /// Counts of the values among the packets that arrived before the encryption.
+    private(set) var values = EarlyValues()
 
     /// Keeps a packet that arrived at `time`, on any clock; the oldest is refused if there are too many.
     mutating func add(_ bytes: [UInt8], at time: Duration) {
         if packets.count == Self.most {
-            packets.removeFirst()
-            refused &+= 1
+            let oldest = packets.removeFirst().bytes
+            refuse(oldest.span)
         }
         packets.append((time, bytes))
     }
 
-    /// Counts a packet whose time is unknown as refused.
-    mutating func refuse() { refused &+= 1 }
+    /// Counts a packet as refused; its time relative to the encryption is unknown.
+    mutating func refuse(_ bytes: Span<UInt8>) {
+        refused &+= 1
+        if EarlyValues.isValue(bytes) { values.refused &+= 1 }
+    }
 
     /// Refuses the kept packets, because the link has ended.
     mutating func refuseAll() {
-        refused &+= UInt64(packets.count)
+        for packet in packets { refuse(packet.bytes.span) }
         packets = []
     }
 
@@ -36,13 +41,21 @@ struct EarlyPackets: Sendable {
     ///
     /// Without the time of the encryption, refuses all.
     mutating func take(encryptedAt time: Duration?, early: Duration) -> [[UInt8]] {
-        defer { packets = [] }
         guard let time else {
             refuseAll()
             return []
         }
-        let accepted = packets.filter { early == .zero ? $0.time > time : $0.time >= time - early }
-        refused &+= UInt64(packets.count - accepted.count)
-        return accepted.map(\.bytes)
+        let kept = packets
+        packets = []
+        var accepted: [[UInt8]] = []
+        for packet in kept {
+            let isAccepted = early == .zero ? packet.time > time : packet.time >= time - early
+            if packet.time <= time, EarlyValues.isValue(packet.bytes.span) {
+                values.longest = max(values.longest ?? .zero, time - packet.time)
+                if isAccepted { values.accepted &+= 1 }
+            }
+            if isAccepted { accepted.append(packet.bytes) } else { refuse(packet.bytes.span) }
+        }
+        return accepted
     }
 }

@@ -45,6 +45,7 @@ package final class HostChannel: ATTChannel {
     }
 
     package var refusedPackets: UInt64 { packets.refused }
+    package var earlyValues: EarlyValues { packets.values }
 
     package func secure(
         _ level: GATTLinkSecurity.Level,
@@ -72,7 +73,7 @@ package final class HostChannel: ATTChannel {
         completion(isSecured ? .success(()) : .failure(.notSecured))
         for pdu in accepted {
             // The handler may have closed the channel.
-            if let onReceive { onReceive(pdu.span) } else { packets.refuse() }
+            if let onReceive { onReceive(pdu.span) } else { packets.refuse(pdu.span) }
         }
     }
 

@@ -223,6 +223,7 @@ package final class KernelATTChannel: ATTChannel {
     // MARK: Security
 
     package var refusedPackets: UInt64 { packets.refused }
+    package var earlyValues: EarlyValues { packets.values }
 
     package func secure(
         _ level: GATTLinkSecurity.Level,
@@ -278,7 +279,7 @@ package final class KernelATTChannel: ATTChannel {
             } else if watch != nil, !packet.isTruncated, let time = facts.time {
                 packets.add(Array(pdu), at: time)
             } else {
-                packets.refuse()
+                packets.refuse(pdu.span)
             }
         }
         guard !isOver else { return fail(.notSecured) }
@@ -307,7 +308,7 @@ package final class KernelATTChannel: ATTChannel {
         completion(.success(()))
         for pdu in accepted {
             // The handler may have closed the channel.
-            if let receiver { receiver(pdu.span) } else { packets.refuse() }
+            if let receiver { receiver(pdu.span) } else { packets.refuse(pdu.span) }
         }
     }
 

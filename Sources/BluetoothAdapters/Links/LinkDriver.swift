@@ -46,6 +46,7 @@ package final class LinkDriver {
     private var droppedBefore: UInt64 = 0
     private var tooLongBefore: UInt64 = 0
     private var refusedBefore: UInt64 = 0
+    private var earlyBefore = EarlyValues()
 
     /// Creates a driver without a link.
     package init(on radio: RadioArbiter) {
@@ -59,6 +60,9 @@ package final class LinkDriver {
 
     /// Number of received packets that were refused because the link was not encrypted yet.
     package var refusedPackets: UInt64 { refusedBefore &+ (link?.refusedPackets ?? 0) }
+
+    /// Counts of the values that arrived before their links were encrypted.
+    package var earlyValues: EarlyValues { earlyBefore + (link?.earlyValues ?? EarlyValues()) }
 
     /// Connects to a device; an earlier link must have ended or been closed.
     ///
@@ -177,5 +181,6 @@ package final class LinkDriver {
         // Closing refuses the packets that still wait for the encryption.
         link.close()
         refusedBefore &+= link.refusedPackets
+        earlyBefore = earlyBefore + link.earlyValues
     }
 }

@@ -88,6 +88,14 @@ extension SecurityPolicy.Refusal: ReportableError {
                 "\(choice.device.address)",
                 kind: .openDevice
             )
+        case .unpairedKeyboard(let choice):
+            .init(
+                .configuration,
+                LinkFaultText.unpairedKeyboard,
+                choice.labelWithAddress,
+                "\(choice.device.address)",
+                kind: .unpairedKeyboard
+            )
         }
     }
 }

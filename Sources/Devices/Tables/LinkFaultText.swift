@@ -9,6 +9,8 @@ package enum LinkFaultText: String, FaultText {
     case ended, outOfReach, aborted, refused, notInTime, noAnswer, protocolBroken, closed, notSecured
     // Texts about the bond with the device.
     case noBond, weakBond, legacyBond, otherDevice, otherAdapter, damagedBond, openDevice, unpaired, lessSecure
+    // Texts about a keyboard, which must be paired.
+    case unpairedKeyboard, keyboardNotHeard, keyboardRefusesKeys
     // Text about the data that the device sends.
     case flooded
     // Texts about the services and characteristics of the device.
@@ -120,6 +122,39 @@ package enum LinkFaultText: String, FaultText {
                 LocalText(
                     "`blewedge pair {2}`, or `--security none` to accept the risk",
                     "`blewedge pair {2}` を実行するか、承知の上なら `--security none` を付けてください"
+                )
+            )
+        case .unpairedKeyboard:
+            (
+                LocalText(
+                    "{1} is a keyboard that is not paired: a keyboard is used only after pairing",
+                    "{1} はペアリングされていないキーボードです。キーボードは、ペアリングしてから使用します"
+                ),
+                LocalText(
+                    "put it into pairing mode, then `blewedge pair {2}`",
+                    "ペアリングモードにして、`blewedge pair {2}` を実行してください"
+                )
+            )
+        case .keyboardNotHeard:
+            (
+                LocalText(
+                    "no signal from the paired keyboard for {1} s: it sleeps, is off, or answers only another host",
+                    "ペアリング済みのキーボードを{1}秒間受信していません。スリープ中か電源オフか、別のホストだけに応答しています"
+                ),
+                LocalText(
+                    "scan a barcode to wake it; if that does not help: `blewedge forget {2}`, then `blewedge pair {2}`",
+                    "バーコードを読み取って起動してください。それでも駄目なら `blewedge forget {2}` の後、`blewedge pair {2}` を実行してください"
+                )
+            )
+        case .keyboardRefusesKeys:
+            (
+                LocalText(
+                    "the keyboard answers, but did not encrypt the link with the saved keys",
+                    "キーボードは応答しますが、保存した鍵で接続を暗号化しませんでした"
+                ),
+                LocalText(
+                    "if it was reset or paired with another host: `blewedge forget {1}`, then `blewedge pair {1}`",
+                    "リセットや別のホストとのペアリングをした場合: `blewedge forget {1}` の後、`blewedge pair {1}` を実行してください"
                 )
             )
         case .lessSecure:

@@ -50,11 +50,15 @@ extension Finding.Cause {
         case .daemonUnauthorized: .daemonUnauthorized
         case .deviceUnsupported: .deviceUnsupported
         case .deviceNotReached: .deviceNotReached
+        case .deviceNotPaired: .deviceNotPaired
+        case .keyboardSilent: .keyboardSilent
+        case .keyboardRefusesKeys: .keyboardRefusesKeys
         case .linkLost: .linkLost
         case .disconnectedByUser: .disconnectedByUser
         case .paused: .paused
         case .allDiscarded: .allDiscarded
         case .bytesLost: .bytesLost
+        case .valuesBeforeEncryption: .valuesBeforeEncryption
         case .keysBeyondText: .keysBeyondText
         case .beaconsWithoutRegions: .beaconsWithoutRegions
         case .beaconsUnavailable: .beaconsUnavailable
@@ -91,6 +95,8 @@ package enum FindingPartText: String, Localized {
     case withoutModule, makeNode
     // Phrases for findings about the daemon.
     case startService, process, because
+    // Phrases for findings about values that arrived before the encryption.
+    case earlyBy, otherAdapter
     // Phrases for findings about the console.
     case off, raw, gives, givesNothing, more
 
@@ -120,6 +126,12 @@ package enum FindingPartText: String, Localized {
             )
         case .process: LocalText(" (process {1})", "(プロセス{1})")
         case .because: LocalText(": {1}", ": {1}")
+        case .earlyBy: LocalText(", at most {1} ms before", "(最大{1}ミリ秒前)")
+        case .otherAdapter:
+            LocalText(
+                "use another adapter: these values came too long before the encryption to be allowed",
+                "別のアダプタを使用してください。暗号化より早すぎるため、許可できる範囲を超えています"
+            )
         case .off: LocalText("off", "オフ")
         case .raw: LocalText("in raw mode", "rawモード")
         case .gives: LocalText("{1} produces {2}", "{1} が {2} になります")
@@ -260,6 +272,44 @@ extension FindingText {
         "再接続するにはコマンドが必要です",
         fix: "reconnect",
         "接続してください"
+    )
+
+    static let valuesBeforeEncryption = FindingText(
+        "adapter {1}: {2} values arrived before the link was encrypted{3}, and were refused",
+        "アダプタ {1}: 接続の暗号化より前に{2}個の値が届いたため{3}、拒否しました",
+        why: "characters may be missing: the adapter delivers data before events, or someone sends in clear",
+        "文字が抜けることがあります。アダプタがイベントより先にデータを渡しているか、暗号化せずに送信している者がいます",
+        fix: "if an adapter on USB is the cause, use another, or set `early-reports = \"{4}ms\"`; "
+            + "then an attacker in range can add keys during that time",
+        "USBアダプタが原因なら、別のアダプタを使用するか `early-reports = \"{4}ms\"` を設定してください。"
+            + "設定すると、その時間内は電波の届く攻撃者がキーを紛れ込ませられます"
+    )
+
+    static let deviceNotPaired = FindingText(
+        "{1} is not paired with this adapter",
+        "{1} はこのアダプタとペアリングされていません",
+        why: "nothing is typed: a keyboard scanner, or the required security, needs a pairing",
+        "何も入力されません。キーボード型のリーダや要求されているセキュリティには、ペアリングが必要です",
+        fix: "put it into pairing mode, and pair with it",
+        "ペアリングモードにして、ペアリングしてください"
+    )
+
+    static let keyboardSilent = FindingText(
+        "the paired keyboard scanner {1} is not heard",
+        "ペアリング済みのキーボード型リーダ {1} を受信できません",
+        why: "it is asleep, off or out of range, or it answers only another host: this adapter hears no difference",
+        "スリープ中、電源オフ、圏外のいずれか、または別のホストだけに応答しています。このアダプタからは区別できません",
+        fix: "scan a barcode to wake it; if that does not help, remove it from other hosts, and pair with it again",
+        "バーコードを読み取って起動してください。それでも駄目なら、ほかのホストから登録を削除し、ペアリングをやり直してください"
+    )
+
+    static let keyboardRefusesKeys = FindingText(
+        "the keyboard scanner {1} answers, but did not encrypt the link with the saved keys",
+        "キーボード型リーダ {1} は応答しますが、保存した鍵で接続を暗号化しませんでした",
+        why: "it was probably reset or paired with another host; many scanners store only one pairing",
+        "リセットされたか、別のホストとペアリングされた可能性があります。多くのリーダは1台分しか記憶しません",
+        fix: "delete the saved keys, put it into pairing mode, and pair with it again",
+        "保存した鍵を削除し、ペアリングモードにしてからペアリングをやり直してください"
     )
 
     static let deviceNotReached = FindingText(

@@ -16,6 +16,8 @@ package enum LabelText: String, Localized {
     // Labels for the reports of a keyboard, by outcome.
     case keyReports, unchanged, modifier, release, ambiguous, unknownUsage, shortcut, pending, incompleteAltCode,
         rollOver, noKeys, unknownReport, shorter, longer, servicesChanged
+    // Labels for values that arrived before the encryption.
+    case earlyValues, refusedEarly, acceptedEarly, longestMilliseconds
     // Labels for links and for the reasons why they ended.
     case link, rssi, mtu, security, requiredSecurity, keySize, phy, packetBytes, intervalMicroseconds, latency,
         timeoutMilliseconds
@@ -123,6 +125,10 @@ package enum LabelText: String, Localized {
         case .shorter: LocalText("shorter than declared", "宣言より短い")
         case .longer: LocalText("longer than declared", "宣言より長い")
         case .servicesChanged: LocalText("services changed", "サービスの変更")
+        case .earlyValues: LocalText("values before encryption", "暗号化前に届いた値")
+        case .refusedEarly: LocalText("refused", "拒否")
+        case .acceptedEarly: LocalText("accepted", "受け入れ")
+        case .longestMilliseconds: LocalText("longest time before (ms)", "最長(ミリ秒前)")
         case .verified: LocalText("verified", "照合済み")
         case .differing: LocalText("differing", "照合の相違")
         case .readerDropped: LocalText("queue overflows", "読み落とし")

@@ -7,7 +7,7 @@ package enum LogText: String, Localized {
     // Reports of changes that the daemon has made.
     case chosen, chosenForRun, chosenUnkept, choiceRaised, choiceGarbled, replaceChoice, forgotten, connects,
         disconnected, paused, resumed
-    case reloaded, ends, commandWritten, given, useOpenDevice, noFilter
+    case reloaded, ends, commandWritten, given, useOpenDevice, pairKeyboard, noFilter
     // Messages about scanning.
     case daemonScans, devicesLeftOut, reportsDropped, nothingHeard, noDaemonListening, solicited
     case columnKnown, columnConnected, isChosen, isPaired, connectedOn, isConnected, noKnownDevices
@@ -52,6 +52,8 @@ package enum LogText: String, Localized {
             )
         case .useOpenDevice:
             LocalText("{1}. Use it anyway? [y/N] ", "{1}。それでも使用しますか? [y/N] ")
+        case .pairKeyboard:
+            LocalText("{1}. Pair with it now? [y/N] ", "{1}。今すぐペアリングしますか? [y/N] ")
         case .forgotten:
             LocalText("no device selected: `blewedge use DEVICE`", "選択を解除しました。選択するには: `blewedge use DEVICE`")
         case .connects:

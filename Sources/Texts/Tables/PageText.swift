@@ -13,9 +13,9 @@ package enum PageText: String, Localized {
     // Texts that can occur on every page.
     case since, paused, notTyped, received, noDaemon, startHere, starting, startFailed, startedEnded, attached, gone
     // Texts on the device page.
-    case columnKind, kindKeyboard, kindBeacon, kindOther, scanning
+    case columnKind, kindKeyboard, kindOtherHID, kindBeacon, kindOther, scanning
     case columnName, columnHeard, columnHeardShort, columnSignal, use, forget, notHeard, nothingHeard, listening
-    case columnAddress, columnServices, battery, state, security, mtu, nothingMatches
+    case columnAddress, columnServices, pairing, paired, battery, state, security, mtu, nothingMatches
     case askSwitch, askOpen, askForget, ok, no, asking, chosen, forgotten
     // Texts on the check page.
     case field, lastReceived, noneReceived, adapter, keyboard, typingOpen
@@ -78,6 +78,8 @@ package enum PageText: String, Localized {
             )
         case .columnAddress: LocalText("Address", "アドレス")
         case .columnServices: LocalText("Services", "サービス")
+        case .pairing: LocalText("Pairing", "ペアリング")
+        case .paired: LocalText("paired", "ペアリング済み")
         case .battery: LocalText("Battery", "電池")
         case .state: LocalText("State", "状態")
         case .security: LocalText("Security", "セキュリティ")
@@ -117,6 +119,7 @@ package enum PageText: String, Localized {
         case .gone: LocalText("Lost the connection to the daemon. Reconnecting.", "デーモンがいなくなりました。探しています。")
         case .columnKind: LocalText("Kind", "種類")
         case .kindKeyboard: LocalText("keyboard", "キーボード")
+        case .kindOtherHID: LocalText("HID, no keyboard", "HID(キーなし)")
         case .kindBeacon: LocalText("beacon", "ビーコン")
         case .kindOther: LocalText("no serial service", "シリアル通信なし")
         case .scanning: LocalText("Scanning ...", "スキャン中...")

@@ -3,6 +3,7 @@
 import ArgumentParser
 import BluetoothAdapters
 import BluetoothHost
+import BluetoothPackets
 import Configuration
 import Control
 import Daemon
@@ -86,7 +87,7 @@ struct PairCommand: ParsableCommand {
         request.console = console ?? (isTerminal ? .keyboardDisplay : .none)
         request.required = security.level
         request.limit = seconds.duration
-        try PairRun(request, through: adapterOptions.transport, isJSON: json).run()
+        _ = try PairRun(request, through: adapterOptions.transport, isJSON: json).run()
     }
 }
 
@@ -100,6 +101,8 @@ final class PairRun {
     private let foreground: ForegroundRun
     private var questions: PairingQuestions?
     private var onAnswer: (PairingAnswer) -> Void = { _ in }
+    /// Identity of the paired device; nil until the bond is stored.
+    private var paired: DeviceAddress?
 
     init(_ request: PairingRequest, through transport: AdapterTransport, isJSON: Bool) throws(CommandFailure) {
         self.request = request
@@ -108,13 +111,16 @@ final class PairRun {
         foreground = try ForegroundRun(transport)
     }
 
-    /// Runs until the bond is stored or a signal arrives; throws the failure or the exit status.
-    func run() throws {
+    /// Runs until the bond is stored or a signal arrives; returns the identity of the paired device, or throws the
+    /// failure or the exit status.
+    func run() throws -> DeviceAddress {
         try Process.refuseInspection()
         questions = PairingQuestions(on: foreground.loop, isJSON: isJSON, print: foreground.print) { [unowned self] in
             onAnswer($0)
         }
         if let client = ControlClient(ofDaemonUsing: transport) { try run(client) } else { try runHere() }
+        guard let paired else { throw CommandFailure(.internal, CommandFaultText.searchEnded) }
+        return paired
     }
 
     private func run(_ client: consuming ControlClient) throws {
@@ -173,6 +179,7 @@ final class PairRun {
         case .paired(let bond):
             if isJSON { foreground.print(event.object.text + "\n") }
             Console.note(bond.report.message("\(bond.device)"))
+            paired = bond.device
             foreground.finish(.success(.success))
         case .failed(let failure): foreground.finish(.failure(failure))
         }

@@ -27,7 +27,8 @@ struct UseCommand: ParsableCommand {
             Data from a paired device is typed only over a link that is encrypted with the device's keys. Anyone can \
             impersonate an unpaired device by copying its name and address. For an unpaired device, the command \
             therefore asks for confirmation on a terminal. Without a terminal, the command rejects an unpaired device \
-            with status 78, unless --security none is given. The levels `encrypted` and `authenticated` of --security \
+            with status 78, unless --security none is given. A keyboard scanner must be paired: on a terminal, the \
+            command offers to pair with it, and rejects it otherwise, even with --security none. The levels `encrypted` and `authenticated` of --security \
             require a device that is already paired.
 
             EXAMPLES:
@@ -84,8 +85,10 @@ struct UseCommand: ParsableCommand {
 
     /// Asks the daemon to switch to a device, and prints the answer.
     private func use(_ choice: DeviceSelector, through client: inout ControlClient) throws {
-        let answer = try confirmed(choice) { isAllowed, security in
-            try client.ask(.use(choice, confirmed: isAllowed, security: security), patience: .seconds(30))
+        let answer = try confirmed(choice) { consent in
+            let device = consent.paired.map { .address($0.address) } ?? choice
+            let request = ControlRequest.use(device, confirmed: consent.isAllowed, security: consent.security)
+            return try client.ask(request, patience: .seconds(30))
         }
         try daemon.show(answer, done: LogText.chosen.message("\(choice)"))
     }
@@ -105,56 +108,83 @@ struct UseCommand: ParsableCommand {
         } catch {
             throw CommandFailure(error)
         }
-        let isAllowed = try confirmed(choice) { isAllowed, _ in
-            if let chosen, !isAllowed, !choice.means(chosen) { throw CommandFailure.chosenAlready(chosen) }
+        let isAllowed = try confirmed(choice) { consent in
+            if let chosen, !consent.isAllowed, !choice.means(chosen) { throw CommandFailure.chosenAlready(chosen) }
             return true
         }
         let configuration = try reporting(Configuration.read(_:mustExist:), paths.configurationFile, false)
-        let least = configuration.leastSecurity(try reporting(configuration.profiles))
-        let found: SelectedDevice
+        let profiles = try reporting(configuration.profiles)
+        let least = configuration.leastSecurity(profiles)
+        let (found, isKeyboard): (SelectedDevice, Bool)
         if case .address(let address) = asked, let addressType {
-            found = SelectedDevice(DeviceAddress(address, addressType), name: nil)
+            (found, isKeyboard) = (SelectedDevice(DeviceAddress(address, addressType), name: nil), false)
         } else {
             let place = configuration.advertisedAddress
-            found = try ChoiceRun(choice, advertisedAt: place, through: adapterOptions.transport).run()
+            let run = try ChoiceRun(choice, advertisedAt: place, for: profiles, through: adapterOptions.transport)
+            (found, isKeyboard) = try run.run()
         }
-        let claim = known.claim(of: found.device, on: nil)
-        let kept = try confirmed(choice, isAllowed) { _, security in
-            try reporting(SecurityPolicy(security, least: least).secured, found, claim, chosen)
+        let kept = try confirmed(choice, isAllowed) { consent in
+            let known = consent.paired == nil ? known : try reporting(BondStore(paths.bonds).read)
+            let device = consent.paired.map { SelectedDevice($0, name: found.name) } ?? found
+            let claim = known.claim(of: device.device, on: nil)
+            let policy = SecurityPolicy(consent.security, least: least)
+            return try reporting(policy.secured, device, claim, isKeyboard, chosen)
         }
         try reporting(store.write, kept)
         try daemon.show(JSONObject(kept), done: LogText.chosenForRun.message(kept.labelWithAddress))
     }
 
+    /// Permissions that the user has given, as options or as answers.
+    private struct Consent {
+        /// True if another selected device may be replaced.
+        var isAllowed: Bool
+        var security: GATTLinkSecurity.Level?
+        /// Identity of the device with which the user has paired on demand; nil if there was no need.
+        var paired: DeviceAddress?
+    }
+
     /// Calls `body` with the permissions that the user has given as options.
     ///
     /// If another device is selected or the device is unpaired, and the user can be asked, `body` is called again after
-    /// the user has consented (LK-8).
+    /// the user has consented (LK-8). An unpaired keyboard is paired first, if the user agrees.
     private func confirmed<Done>(
         _ choice: DeviceSelector,
         _ isAllowed: Bool? = nil,
-        _ body: (_ isAllowed: Bool, GATTLinkSecurity.Level?) throws -> Done
+        _ body: (Consent) throws -> Done
     ) throws -> Done {
-        var (isAllowed, security) = (isAllowed ?? yes, security)
+        var consent = Consent(isAllowed: isAllowed ?? yes, security: security)
         while true {
             do {
-                return try body(isAllowed, security)
+                return try body(consent)
             } catch let refusal as CommandFailure where refusal.kind != nil && Console.mayAsk(isJSON: daemon.json) {
                 let question: Message
                 switch refusal.kind {
-                case .chosenAlready where !isAllowed:
+                case .chosenAlready where !consent.isAllowed:
                     question = LogText.replaceChoice.message(refusal.cause, "\(choice)")
-                    isAllowed = true
-                case .openDevice where security == nil:
+                    consent.isAllowed = true
+                case .openDevice where consent.security == nil:
                     question = LogText.useOpenDevice.message(refusal.cause)
-                    security = GATTLinkSecurity.Level.none
+                    consent.security = GATTLinkSecurity.Level.none
+                case .unpairedKeyboard where consent.paired == nil:
+                    question = LogText.pairKeyboard.message(refusal.cause)
                 default: throw refusal
                 }
                 guard try Console.isYes(question.text(.current)) else {
                     throw CommandFailure(.usage, CommandFaultText.notChosen)
                 }
+                if refusal.kind == .unpairedKeyboard { consent.paired = try pair(choice) }
             }
         }
+    }
+}
+
+extension UseCommand {
+    /// Pairs as `blewedge pair` does on a terminal, and returns the identity of the paired device.
+    private func pair(_ choice: DeviceSelector) throws -> DeviceAddress {
+        var request = PairingRequest(choice)
+        request.console = .keyboardDisplay
+        if security == .authenticated { request.required = .authenticated }
+        return try PairRun(request, through: adapterOptions.transport, isJSON: false).run()
     }
 }
 
@@ -234,34 +264,40 @@ final class ChoiceRun {
     private let foreground: ForegroundRun
     private let choice: DeviceSelector
     private let place: ManufacturerAddressField?
+    private let profiles: [Profile]
     private var finder: DeviceFinder?
-    private var kept: SelectedDevice?
+    private var found: (kept: SelectedDevice, isKeyboard: Bool)?
 
     /// Creates a search.
     ///
-    /// `place` is the field in which devices advertise an address in addition to the one in the packet.
+    /// `place` is the field in which devices advertise an address in addition to the one in the packet. `profiles` are
+    /// those of the devices that can be used.
     init(
         _ choice: DeviceSelector,
         advertisedAt place: ManufacturerAddressField?,
+        for profiles: [Profile],
         through transport: AdapterTransport
     ) throws(CommandFailure) {
         foreground = try ForegroundRun(transport)
         self.choice = choice
         self.place = place
+        self.profiles = profiles
         foreground.onFinish = { [unowned self] completion in
             if let finder { finder.stop(completion: completion) } else { completion() }
         }
     }
 
     /// Scans until the device is heard; otherwise throws the reason, or the exit status for a signal.
-    func run() throws -> SelectedDevice {
+    ///
+    /// `isKeyboard` is true if a link with the device would use a keyboard profile, as far as its advertisement shows.
+    func run() throws -> (kept: SelectedDevice, isKeyboard: Bool) {
         try foreground.run(note: LogText.noDaemonListening.message("\(choice)")) { [unowned self] radio in
             listen(on: radio)
         }
-        guard let kept else {
+        guard let found else {
             throw CommandFailure(.internal, CommandFaultText.searchEnded)
         }
-        return kept
+        return found
     }
 
     private func listen(on radio: RadioArbiter) {
@@ -270,7 +306,7 @@ final class ChoiceRun {
         finder.onResult = { [unowned self] result in
             switch result {
             case .success(let device):
-                kept = choice.keptChoice(of: device, advertisedAt: place)
+                found = (choice.keptChoice(of: device, advertisedAt: place), device.isKeyboard(for: profiles))
                 foreground.finish(.success(.success))
             case .failure(let failure): foreground.finish(.failure(CommandFailure(failure, of: choice)))
             }

@@ -93,6 +93,7 @@ enum DevicesPage {
         if !device.kind.text(language).isEmpty { facts.append((.columnKind, device.kind.text(language))) }
         let services = device.serviceNames
         if !services.isEmpty { facts.append((.columnServices, services.joined(separator: ", "))) }
+        if device.isPaired { facts.append((.pairing, PageText.paired.text(language))) }
         if let battery = device.battery { facts.append((.battery, "\(battery) %")) }
         if model.devices.isChosen(device), let status = model.status {
             facts.append((.state, StateNameText(status.state).text(language)))

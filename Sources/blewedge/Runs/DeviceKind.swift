@@ -5,6 +5,7 @@ import BluetoothHost
 import BluetoothPackets
 import Configuration
 import Control
+import Daemon
 import Texts
 
 /// The kind of a device, as far as its advertisement shows.
@@ -13,17 +14,21 @@ enum DeviceKind: Equatable {
     case serial(String)
     /// The device is a keyboard that uses HID.
     case keyboard
+    /// The device uses HID, but its appearance is not that of a keyboard.
+    case otherHID
     case beacon
     /// The device advertises services, none of which is a known serial service.
     case other
     /// The device advertises no services.
     case unknown
 
-    init(services: [BluetoothUUID], isBeacon: Bool) {
+    init(services: [BluetoothUUID], appearance: UInt16? = nil, isBeacon: Bool) {
         if let profile = Profile.serial.first(where: { services.contains($0.service) }) {
             self = .serial(profile.title)
-        } else if services.contains(.humanInterfaceDevice) {
+        } else if DiscoveredDevice.isKeyboard(services, appearance) {
             self = .keyboard
+        } else if services.contains(.humanInterfaceDevice) {
+            self = .otherHID
         } else if isBeacon {
             self = .beacon
         } else {
@@ -37,6 +42,7 @@ enum DeviceKind: Equatable {
         switch self {
         case .serial(let title): title.hasSuffix(Self.suffix) ? String(title.dropLast(Self.suffix.count)) : title
         case .keyboard: PageText.kindKeyboard.text(language)
+        case .otherHID: PageText.kindOtherHID.text(language)
         case .beacon: PageText.kindBeacon.text(language)
         case .other: PageText.kindOther.text(language)
         case .unknown: ""

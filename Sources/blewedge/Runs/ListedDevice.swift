@@ -22,6 +22,10 @@ struct ListedDevice: Equatable {
     /// Services for which the device is looking (service solicitation).
     private(set) var solicited: [BluetoothUUID] = []
     private(set) var kind = DeviceKind.unknown
+    /// True if the advertisement is that of a keyboard, even if the device also has a serial service.
+    private(set) var isKeyboard = false
+    /// True if the daemon has keys of the device.
+    private(set) var isPaired = false
     /// Advertised battery level in percent; nil if the device does not advertise it.
     private(set) var battery: Int?
     /// Time when the device was last heard, in seconds since 1970-01-01 00:00:00 UTC; nil if it was not heard.
@@ -36,6 +40,7 @@ struct ListedDevice: Equatable {
         name = device.name
         rssi = device.rssi.map { Int($0) }
         services = device.services
+        isKeyboard = device.isKeyboard
         solicited = device.data.solicitedServiceUUIDs
         lastHeard = WallClock.seconds(at: device.lastHeard)
         json = JSONObject(device).text
@@ -53,7 +58,10 @@ struct ListedDevice: Equatable {
         services = Self.uuids(answer["services"])
         solicited = Self.uuids(answer["solicited"])
         lastHeard = answer["lastHeard"]?.string.flatMap(UniversalTime.seconds) ?? now
-        kind = DeviceKind(services: services, isBeacon: DeviceKind.isBeacon(answer))
+        let appearance = answer["appearance"]?.integer.flatMap { UInt16(exactly: $0) }
+        isKeyboard = DiscoveredDevice.isKeyboard(services, appearance)
+        isPaired = answer["paired"]?.bool ?? false
+        kind = DeviceKind(services: services, appearance: appearance, isBeacon: DeviceKind.isBeacon(answer))
         battery = Self.battery(answer)
         json = answer.text
     }
@@ -87,7 +95,7 @@ struct ListedDevice: Equatable {
     var label: String { name?.printable ?? "\(address)" }
 
     /// Names of the advertised services; a service whose name is unknown is listed by its UUID.
-    var serviceNames: [String] { services.map { DeviceText.serviceName($0) } }
+    var serviceNames: [String] { services.map { DeviceText.serviceName($0, isKeyboard: isKeyboard) } }
 
     /// Returns this device; if it has no name, it gets the name of `other`.
     func named(as other: ListedDevice) -> ListedDevice {
@@ -190,7 +198,7 @@ enum DeviceText {
                 "\(device.address)",
                 DevicesPage.signal(device, glyphs),
                 device.lastHeard.map(WallClock.local) ?? "-",
-                (device.services.map(serviceName) + solicited(device, language)).joined(separator: ", "),
+                (device.serviceNames + solicited(device, language)).joined(separator: ", "),
                 columns
             )
         }
@@ -198,8 +206,11 @@ enum DeviceText {
     }
 
     /// Returns the name of a service, or its UUID if the name is unknown.
-    fileprivate static func serviceName(_ uuid: BluetoothUUID) -> String {
-        Profile.serial.first { $0.service == uuid }?.title ?? uuid.description
+    ///
+    /// The HID service is named as a keyboard only if the device advertises itself as one.
+    fileprivate static func serviceName(_ uuid: BluetoothUUID, isKeyboard: Bool) -> String {
+        if uuid == Profile.keyboard.service { return isKeyboard ? Profile.keyboard.title : "HID" }
+        return Profile.serial.first { $0.service == uuid }?.title ?? uuid.description
     }
 
     private static func row(

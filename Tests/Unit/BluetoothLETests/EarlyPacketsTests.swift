@@ -40,7 +40,7 @@ struct EarlyPacketsTests {
     @Test("Without the time of the encryption, all packets are refused and counted")
     func unknown() {
         var packets = Self.five
-        packets.refuse()
+        packets.refuse(([1] as [UInt8]).span)
         #expect(packets.take(encryptedAt: nil, early: .seconds(1)).isEmpty)
         #expect(packets.refused == 6)
     }
@@ -60,8 +60,34 @@ struct EarlyPacketsTests {
         var packets = EarlyPackets()
         for number in 0..<100 { packets.add([UInt8(number)], at: .milliseconds(number)) }
         #expect(packets.refused == 36)
+        #expect(packets.values == EarlyValues())
         let accepted = packets.take(encryptedAt: .milliseconds(-1), early: .zero)
         #expect(accepted == (36..<100).map { [UInt8($0)] })
         #expect(packets.refused == 36)
+    }
+
+    @Test(
+        "D-41: values before the encryption are counted with the longest time before it; requests and later values are not",
+        arguments: [(early: Duration.zero, accepted: UInt64(0)), (.milliseconds(10), 2), (.milliseconds(50), 3)]
+    )
+    func values(_ early: Duration, _ accepted: UInt64) {
+        var packets = EarlyPackets()
+        packets.add([0x02, 23, 0], at: .milliseconds(1))
+        for (opcode, time) in [(0x1B, 5), (0x1D, 30), (0x23, 40), (0x1B, 41)] as [(UInt8, Int)] {
+            packets.add([opcode, 3, 0, 65], at: .milliseconds(time))
+        }
+        packets.add([], at: .milliseconds(20))
+        _ = packets.take(encryptedAt: .milliseconds(40), early: early)
+        var expected = EarlyValues()
+        (expected.refused, expected.accepted, expected.longest) = (3 - accepted, accepted, .milliseconds(35))
+        #expect(packets.values == expected)
+        // On a link that is never encrypted, the time is not known.
+        var clear = EarlyPackets()
+        clear.add([0x1B, 3, 0, 65], at: .milliseconds(1))
+        clear.refuse([0x1D, 3, 0].span)
+        clear.refuseAll()
+        #expect(clear.values.refused == 2 && clear.values.longest == nil)
+        #expect((packets.values + clear.values).longest == .milliseconds(35))
+        #expect((clear.values + packets.values).refused == 5 - accepted)
     }
 }

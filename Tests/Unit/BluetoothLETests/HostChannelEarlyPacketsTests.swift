@@ -96,6 +96,8 @@
                 try link.play(early: .zero)
                 #expect(link.log == [.secured, .value(5), .value(6), .value(7), .value(8)])
                 #expect(link.link.refusedPackets == 5 && link.accounted == Int(link.sent))
+                #expect(link.link.earlyValues.refused == 5 && link.link.earlyValues.accepted == 0)
+                #expect(link.link.earlyValues.longest == .milliseconds(100))
             }
         }
 
@@ -108,6 +110,7 @@
                 try link.play(early: .milliseconds(limit))
                 #expect(link.log == [.secured] + (refused..<9).map { .value($0) })
                 #expect(link.link.refusedPackets == UInt64(refused) && link.accounted == Int(link.sent))
+                #expect(link.link.earlyValues.accepted == UInt64(5 - refused))
             }
         }
 
@@ -126,6 +129,7 @@
                 try link.play(early: .milliseconds(50), after: [])
                 #expect(link.log.first == .notSecured && !link.log.contains(.secured))
                 #expect(link.link.refusedPackets == 5 && link.accounted == 5)
+                #expect(link.link.earlyValues.refused == 5 && link.link.earlyValues.longest == nil)
             }
         }
 

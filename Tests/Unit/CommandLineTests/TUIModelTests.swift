@@ -207,6 +207,11 @@ struct TUIModelTests {
         #expect(model.notice == .said(.asking, ["strong"]))
         model.take(nil, of: open, done)
         #expect(model.notice == done)
+        // A keyboard is never used unpaired: the page shows the remedy, and asks nothing.
+        var keyboard = CommandFailure(.configuration, LinkFaultText.unpairedKeyboard, "strong", "00:00:00:00:00:02")
+        keyboard.kind = .unpairedKeyboard
+        model.take(keyboard, of: request, done)
+        #expect(model.question == nil && model.notice == .fault(Reason(keyboard)))
         // Other errors are reported, and so is this one if another question is open.
         let other = CommandFailure(.timeout, LinkFaultText.notHeard, "8")
         model.take(other, of: request, done)

@@ -54,6 +54,15 @@ extension SystemFacts {
     }
 }
 
+extension SystemFacts.Status {
+    /// Changes the status to that after an attempt that failed for this reason.
+    fileprivate mutating func fail(_ fault: LinkFaultText, _ arguments: any MessageArgument...) {
+        state = .failed
+        reason = fault.message(with: arguments)
+        address = "F0:F1:F2:F3:F4:F5"
+    }
+}
+
 /// Returns the report of a daemon that monitors a region.
 private func beacons(_ change: (inout SystemFacts.Beacons) -> Void) -> SystemFacts.Beacons {
     var beacons = SystemFacts.Beacons()
@@ -125,6 +134,9 @@ let causes: [(cause: Finding.Cause, make: @Sendable (inout SystemFacts) -> Void)
     (.daemonUnauthorized, { $0.says { $0.state = .unauthorized } }),
     (.deviceUnsupported, { $0.says { $0.state = .unsupported } }),
     (.deviceNotReached, { $0.says { $0.state = .failed } }),
+    (.deviceNotPaired, { $0.says { $0.fail(.noBond, "F0:F1:F2:F3:F4:F5") } }),
+    (.keyboardSilent, { $0.says { $0.fail(.keyboardNotHeard, "10", "F0:F1:F2:F3:F4:F5") } }),
+    (.keyboardRefusesKeys, { $0.says { $0.fail(.keyboardRefusesKeys, "F0:F1:F2:F3:F4:F5") } }),
     (.linkLost, { $0.says { $0.state = .lost } }),
     (.disconnectedByUser, { $0.says { $0.state = .disconnected } }),
     (.paused, { $0.says { $0.pause = "by command" } }),
@@ -146,6 +158,7 @@ let causes: [(cause: Finding.Cause, make: @Sendable (inout SystemFacts) -> Void)
             }
         }
     ),
+    (.valuesBeforeEncryption, { $0.says { $0.early.refused = 3 } }),
     (.keysBeyondText, { $0.says { $0.allows = "escape leftctrl are declared" } }),
     (
         .beaconsWithoutRegions,
@@ -331,6 +344,7 @@ struct DoctorTests {
         bytes.losses[Ledger.Loss.disconnected.rawValue] = 2
         var counts = KeyboardService.Counts()
         counts.values.notifications = 2
+        (counts.values.early.refused, counts.values.early.longest) = (4, .microseconds(10_400))
         counts.bytes = bytes
         let daemon = DaemonStatus(
             state: .failed,
@@ -354,6 +368,8 @@ struct DoctorTests {
         expected.reason = "not heard"
         expected.remedy = "bring it near"
         expected.transport = .kernel(.index(ControllerIndex(rawValue: 0)))
+        expected.adapter = "hci0"
+        (expected.early.refused, expected.early.longest) = (4, 11)
         expected.device = "LINBLE-TEST"
         expected.layout = "jp"
         expected.eventNode = "/dev/input/event3"
@@ -364,6 +380,30 @@ struct DoctorTests {
         expected.discarded = 5
         expected.lost = 3
         #expect(status == expected)
+    }
+
+    @Test(
+        "D-41: the doctor names the adapter that delivers values before the encryption, and a time that allows them",
+        arguments: [
+            (nil, "", "early-reports = \"50ms\""), (0, ", at most 0 ms before", "early-reports = \"50ms\""),
+            (50, ", at most 50 ms before", "early-reports = \"50ms\""),
+            (51, ", at most 51 ms before", "early-reports = \"100ms\""),
+            (1000, ", at most 1000 ms before", "early-reports = \"1000ms\""),
+            (1001, ", at most 1001 ms before", "use another adapter"),
+        ] as [(Int64?, String, String)]
+    )
+    func early(longest: Int64?, time: String, remedy: String) throws {
+        var facts = try healthy()
+        facts.says {
+            $0.adapter = "hci1"
+            ($0.early.refused, $0.early.longest) = (7, longest)
+        }
+        let finding = try #require(Doctor.findings(facts).first)
+        #expect(finding.what.english.hasPrefix("adapter hci1: 7 values arrived before the link was encrypted" + time))
+        #expect(finding.remedy.english.contains(remedy) && finding.remedy.text(.japanese) != finding.remedy.english)
+        // The danger is told with the setting.
+        #expect(finding.remedy.english.contains("attacker") == (longest != 1001))
+        #expect(finding.severity == .hinders && finding.status == .inputOutput)
     }
 
     @Test("A daemon that has reported its status already is not asked again, and its layout counts")

@@ -47,6 +47,7 @@ final class DaemonBench {
 
     func make(
         device: DeviceSelector? = nil,
+        profiles: [Profile] = [.linble],
         advertisedAt place: ManufacturerAddressField? = nil,
         security: GATTLinkSecurity.Level = .none,
         barcodes: BarcodeRules? = nil,
@@ -59,7 +60,7 @@ final class DaemonBench {
         var settings = KeyboardSettings(
             adapter: .any,
             device: device,
-            profiles: [.linble],
+            profiles: profiles,
             typing: TypingSettings(
                 table: try CompiledTable(ByteTable(.linble), layout: .us),
                 pacer: Pacer(try Pace(stall: 0, queue: .large)),

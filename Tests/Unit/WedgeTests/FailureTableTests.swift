@@ -23,7 +23,7 @@ struct FailureTableTests {
     /// Number of cases of each error type; each case has a row in the table.
     private static let counts = [
         "TypingError": 12, "KeyboardError": 8, "ConfigurationError": 16, "OutputError": 2, "DeviceLink.SendError": 4,
-        "SecurityPolicy.Refusal": 3, "PairingError": 7, "AdapterLock.Refusal": 2, "Choice": 4, "BondStore.Failure": 2,
+        "SecurityPolicy.Refusal": 4, "PairingError": 7, "AdapterLock.Refusal": 2, "Choice": 4, "BondStore.Failure": 2,
         "Bonds": 5, "Designated": 3, "ChoiceFollower.WatchError": 1, "DaemonPaths.Refusal": 3,
     ]
 
@@ -100,6 +100,7 @@ struct FailureTableTests {
             DeviceLink.SendError.queueFull(unsent: 3, of: 20),
             SecurityPolicy.Refusal.lessSecure(.none, least: .encrypted),
             SecurityPolicy.Refusal.unpaired(SelectedDevice(device, name: "A")),
+            SecurityPolicy.Refusal.unpairedKeyboard(SelectedDevice(device, name: "A")),
             PairingError.noAdapter, PairingError.noAddress(adapter: "hci0"),
             PairingError.nameKnown("A", paired: device.address, heard: device.address),
             PairingError.notKept(.full),
