@@ -144,6 +144,28 @@ def open_device(bench: Bench) -> None:
             raise Failure(f"answered {answer!r}, status {got} instead of {status}, asked {bench.changing()}: {seen!r}")
 
 
+def keyboard(bench: Bench) -> None:
+    """Tests that `use` of an unpaired keyboard pairs after a yes and then selects it, and that it is not used otherwise (X-8)."""
+    file = bench.folder / "state" / "selection"
+    arguments = ("use", "HID Scanner", "--adapter", "memory:hid")
+    for answer, _, is_yes in ANSWERS:
+        got, seen = on_terminal(bench, arguments, answer)
+        if got != (0 if is_yes else 64) or file.exists() != is_yes or "Pair with it now?" not in seen or "--security none" in seen:
+            raise Failure(f"answered {answer!r}, status {got}, kept {file.exists()}: {seen!r}")
+        if is_yes:
+            if json.loads(file.read_text())["security"] != "encrypted" or "paired with C0:FF:EE:01:00:04" not in seen:
+                raise Failure(f"kept is {file.read_text()!r}: {seen!r}")
+            forget = [bench.program, "forget", "C0:FF:EE:01:00:04", "--adapter", "memory:hid"]
+            subprocess.run(forget, env=bench.environment, check=True, capture_output=True, stdin=subprocess.DEVNULL)
+            file.unlink()
+    for more in ([], ["--security", "none"], ["--json"]):
+        program = subprocess.run(
+            [bench.program, *arguments, *more], env=bench.environment, capture_output=True, stdin=subprocess.DEVNULL, text=True
+        )
+        if program.returncode != 78 or "`blewedge pair C0:FF:EE:01:00:04`" not in program.stderr or "none" in program.stderr.split("fix:")[1]:
+            raise Failure(f"without a terminal and {more}, status {program.returncode}: {program.stderr!r}")
+
+
 def run_open(bench: Bench) -> None:
     """Tests that `run` uses an unpaired device only after a yes. It then opens its adapter, which does not exist (69)."""
     arguments = ("run", "--device", NEW, "--to", "stdout", "--adapter", f"h4:unix:{bench.folder}/no-line")

@@ -15,7 +15,9 @@ package struct EarlyValues: Equatable, Sendable {
     /// Creates counts that are all zero.
     package init() {}
 
-    /// Returns true if the PDU is a notification or an indication. Core 6.0, Vol 3, Part F, 3.4.7.
+    /// Returns true if the PDU is a notification or an indication.
+    ///
+    /// Core 6.0, Vol 3, Part F, 3.4.7.
     static func isValue(_ pdu: Span<UInt8>) -> Bool {
         guard pdu.count > 0 else { return false }
         return switch pdu[0] {

@@ -108,22 +108,28 @@ struct PageTests {
             device(4, -45, #""serviceData":[{"service":"FEAA","data":"\#(uid)"}]"#),
             device(5, -50, #""services":["6E400001-B5A3-F393-E0A9-E50E24DCCA9E"]"#),
             device(6, -55, #""manufacturerData":[{"company":76,"data":"10"},{"company":-1},{"data":"0"}]"#),
-            device(7, -90, #""services":["180F","27ADC9CA-35EB-465A-9154-B8FF9076F3E8"]"#),
+            device(7, -90, #""services":["180F","27ADC9CA-35EB-465A-9154-B8FF9076F3E8"],"appearance":961"#),
+            device(8, -91, #""services":[],"appearance":968"#),
+            device(9, -92, #""services":["1812"],"appearance":962"#),
         ]
         let answer = #"{"ok":true,"version":1,"devices":[\#(devices.joined(separator: ","))]}"#
         let kinds: [Language: [String]] = [
             .english: [
-                "Nordic UART", "LINBLE UART", "keyboard", "no serial service", "beacon", "beacon", "",
+                "Nordic UART", "LINBLE UART", "keyboard", "no serial service", "beacon", "beacon", "", "keyboard",
+                "HID, no keyboard",
             ],
-            .japanese: ["Nordic UART", "LINBLE UART", "キーボード", "シリアル通信なし", "ビーコン", "ビーコン", ""],
+            .japanese: [
+                "Nordic UART", "LINBLE UART", "キーボード", "シリアル通信なし", "ビーコン", "ビーコン", "", "キーボード",
+                "HID(キーなし)",
+            ],
         ]
         for language in Language.allCases {
             var model = TUIModel(language: language)
             model.take(try daemonStatus("unselected", chosen: false))
             model.hear(try JSONValue(Array(answer.utf8)), now: someTime)
             let text = pageText(model)
-            let rows = text.dropFirst(3).prefix(7).map { String($0) }
-            for (row, (number, kind)) in zip(rows, zip([5, 7, 1, 2, 3, 4, 6], kinds[language] ?? [])) {
+            let rows = text.dropFirst(3).prefix(9).map { String($0) }
+            for (row, (number, kind)) in zip(rows, zip([5, 7, 1, 2, 3, 4, 6, 8, 9], kinds[language] ?? [])) {
                 #expect(row.hasPrefix("  N\(number) ") && row.contains(" \(kind) "), "\(row)")
             }
             #expect(text[2].contains(PageText.columnKind.text(language)))

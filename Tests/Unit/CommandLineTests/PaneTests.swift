@@ -60,7 +60,8 @@ struct PaneTests {
         let devices = [
             #"{"address":"F0:F1:F2:F3:F4:F5","addressType":"random","name":"LINBLE-TEST","rssi":-51}"#,
             #"""
-            {"address":"00:00:00:00:00:01","addressType":"public","name":"Reader","rssi":-60,"services":["180F","FFF0"],
+            {"address":"00:00:00:00:00:01","addressType":"public","name":"Reader","rssi":-60,"services":["180F","FFF0","1812"],
+             "paired":true,
              "serviceData":[{"service":"180F","data":"57"}]}
             """#,
             #"""
@@ -81,13 +82,16 @@ struct PaneTests {
             }
             _ = model.press(.down, now: .seconds(1))
             text = PageFrame.screen(model, columns: 80, rows: 24).text.joined(separator: "\n")
-            for part in ["00:00:00:00:00:01", "87 %", "FFF0"] { #expect(text.contains(part), "\(text)") }
+            let paired = PageText.paired.text(language)
+            for part in ["00:00:00:00:00:01", "87 %", "FFF0", "HID keyboard", paired] {
+                #expect(text.contains(part), "\(text)")
+            }
             #expect(!text.contains("MTU"))
             let small = PageFrame.screen(model, columns: 40, rows: 12).text.joined()
             #expect(small.contains("00:00:00:00:00:01"))
             _ = model.press(.down, now: .seconds(2))
             text = PageFrame.screen(model, columns: 80, rows: 24).text.joined(separator: "\n")
-            #expect(!text.contains(" %"))
+            #expect(!text.contains(" %") && !text.contains(PageText.pairing.text(language)))
         }
     }
 

@@ -125,7 +125,7 @@ struct PairedKeyboardTests {
     }
 
     @Test(
-        "D-41: an unpaired keyboard is refused with the command that pairs, whatever level is requested, and nothing is kept",
+        "X-13: an unpaired keyboard is refused with the command that pairs, whatever level is requested, and nothing is kept",
         arguments: [hid, [0x03, 0x19, 0xC1, 0x03], [0x03, 0x19, 0xC8, 0x03]]
     )
     func unpaired(data: [UInt8]) throws {
@@ -170,7 +170,7 @@ struct PairedKeyboardTests {
         }
     }
 
-    @Test("A paired keyboard that is not heard is told from another device that is not, with what can be told")
+    @Test("X-13: a paired keyboard that is not heard is told from another device that is not, with what can be told")
     func silent() throws {
         let bench = try running(.encrypted, isPaired: true, isKept: true)
         try says(bench, .keyboardNotHeard)
@@ -189,7 +189,9 @@ struct PairedKeyboardTests {
         }
     }
 
-    @Test("A keyboard without our keys is told from one that is off, and the doctor gives the commands that pair anew")
+    @Test(
+        "X-13: a keyboard without our keys is told from one that is off, and the doctor gives the commands that pair anew"
+    )
     func refusesKeys() throws {
         for (data, fault) in [(Self.hid, LinkFaultText.keyboardRefusesKeys), ([], .notSecured)] {
             let bench = try running(.encrypted, isPaired: true)
