@@ -211,7 +211,7 @@ package enum Doctor {
             return Finding(.keyboardRefusesKeys, .permission, of: device, command: "blewedge forget \(address)")
         }
         var finding = Finding(.deviceNotReached, .unavailable, of: device, reason, command: "blewedge scan")
-        if let remedy = status.remedy { finding.remedy = remedy }
+        finding.remedy = status.remedy ?? finding.remedy
         return finding
     }
 

@@ -162,7 +162,8 @@ def keyboard(bench: Bench) -> None:
         program = subprocess.run(
             [bench.program, *arguments, *more], env=bench.environment, capture_output=True, stdin=subprocess.DEVNULL, text=True
         )
-        if program.returncode != 78 or "`blewedge pair C0:FF:EE:01:00:04`" not in program.stderr or "none" in program.stderr.split("fix:")[1]:
+        remedy = program.stderr.partition("fix:")[2]
+        if program.returncode != 78 or "`blewedge pair C0:FF:EE:01:00:04`" not in remedy or "none" in remedy:
             raise Failure(f"without a terminal and {more}, status {program.returncode}: {program.stderr!r}")
 
 

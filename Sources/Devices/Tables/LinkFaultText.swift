@@ -149,8 +149,8 @@ package enum LinkFaultText: String, FaultText {
         case .keyboardRefusesKeys:
             (
                 LocalText(
-                    "the keyboard answers, but did not encrypt the link with the saved keys",
-                    "キーボードは応答しますが、保存した鍵で接続を暗号化しませんでした"
+                    "the paired keyboard could not be verified: it did not encrypt the link with the saved keys",
+                    "ペアリングしたキーボードであることを確認できませんでした。保存した鍵で接続が暗号化されません"
                 ),
                 LocalText(
                     "if it was reset or paired with another host: `blewedge forget {1}`, then `blewedge pair {1}`",

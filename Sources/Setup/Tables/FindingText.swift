@@ -306,8 +306,8 @@ extension FindingText {
     static let keyboardRefusesKeys = FindingText(
         "the keyboard scanner {1} answers, but did not encrypt the link with the saved keys",
         "キーボード型リーダ {1} は応答しますが、保存した鍵で接続を暗号化しませんでした",
-        why: "it was probably reset or paired with another host; many scanners store only one pairing",
-        "リセットされたか、別のホストとペアリングされた可能性があります。多くのリーダは1台分しか記憶しません",
+        why: "it was reset or paired with another host (many store only one pairing), or another device has its address",
+        "リセット、別のホストとのペアリング(多くは1台分しか記憶しません)、または同じアドレスの別の機器が考えられます",
         fix: "delete the saved keys, put it into pairing mode, and pair with it again",
         "保存した鍵を削除し、ペアリングモードにしてからペアリングをやり直してください"
     )
