@@ -306,8 +306,8 @@ extension FindingText {
     static let keyboardRefusesKeys = FindingText(
         "the keyboard scanner {1} answers, but did not encrypt the link with the saved keys",
         "キーボード型リーダ {1} は応答しますが、保存した鍵で接続を暗号化しませんでした",
-        why: "it was reset or paired with another host (many store only one pairing), or another device has its address",
-        "リセット、別のホストとのペアリング(多くは1台分しか記憶しません)、または同じアドレスの別の機器が考えられます",
+        why: "it was reset, was paired with another host, or another device has its address",
+        "リセットされたか、別のホストとペアリングされたか、または別の機器が同じアドレスを使用しています",
         fix: "delete the saved keys, put it into pairing mode, and pair with it again",
         "保存した鍵を削除し、ペアリングモードにしてからペアリングをやり直してください"
     )
