@@ -218,6 +218,9 @@ struct PairedKeyboardTests {
             let values = try JSONValue(Array(text.utf8))["earlyValues"]
             #expect(values?["refusedEarly"]?.integer == 2 && values?["acceptedEarly"]?.integer == 0)
             #expect(values?["longestMilliseconds"]?.integer == (data.isEmpty ? nil : 7))
+            let time = data.isEmpty ? "" : ", longest time before (ms) 7"
+            let lines = StatusText.lines(try JSONValue(Array(text.utf8)), in: .english)
+            #expect(lines.contains { $0.contains("values before encryption") && $0.hasSuffix("  refused 2" + time) })
             #expect(found.last?.what.english.hasPrefix("adapter quiet0: 2 values arrived") == true)
             try bench.end()
         }
