@@ -12,7 +12,7 @@ from typing import Any
 
 import kernels
 from bench import REPOSITORY, Bench, booted
-from daemons import fresh, tell, until_status
+from daemons import fresh, status, tell, until_status
 from guest import Program
 from hidshapes import PLAIN
 from keyboardpeer import KEYBOARD
@@ -22,7 +22,7 @@ from scenarios.figures import bluetoothd
 from scenarios.hid_link import AHEAD, BARCODES, BARCODES_LONG, LENGTH, Desk, outcomes
 from scenarios.hid_peer import MAP_UUID, pair_by_name
 from vm import Kind
-from waiting import expect
+from waiting import LabError, expect
 
 SCRIPT = str(REPOSITORY / "Tests/KernelLab/hidservice.py")
 # Kernel of the keyboard's machine, whatever the kernel under test. On 5.10, an advertisement of bluetoothd ends with the first
@@ -102,11 +102,17 @@ class Scanner:
 async def types(desk: Desk, scanner: Scanner, numbers: range) -> None:
     """Types barcodes, of which only a few wait in the queue of bluetoothd, which has no limit."""
     before = len(desk.text)
-    for count, number in enumerate(numbers):
-        await desk.application.until(before + (count - AHEAD) * LENGTH, 30)
-        await scanner.type(ean13(number))
-        desk.text += ean13(number)
-    await desk.has(b"")
+    try:
+        for count, number in enumerate(numbers):
+            await desk.application.until(before + (count - AHEAD) * LENGTH, 30)
+            await scanner.type(ean13(number))
+            desk.text += ean13(number)
+        await desk.has(b"")
+    except LabError as error:
+        answer = await status(desk.bench)
+        arrived = f"{scanner.reports} reports sent, arrived: {answer.get('keyReports')}"
+        link = f"{answer['state']}, for bluetoothd {'connected' if scanner.is_connected else 'disconnected'}"
+        raise LabError(f"{arrived}; the daemon is {link}: {error}") from error
 
 
 @scenario("hid-bluetoothd", peer="", deadline=400, once=True)
