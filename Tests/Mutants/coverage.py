@@ -34,14 +34,16 @@ class Coverage:
             found = {"state": state, "suites": self._collect()}
             kept.write_text(json.dumps(found))
         self._lines: dict[tuple[str, int], set[str]] = {}
+        self._files: dict[str, set[str]] = {}
         for suite, files in found["suites"].items():
             for file, lines in files.items():
+                self._files.setdefault(file, set()).add(suite)
                 for line in lines:
                     self._lines.setdefault((file, line), set()).add(suite)
 
     def suites(self, file: str, line: int) -> set[str]:
-        """Returns the suites that run a line."""
-        return self._lines.get((file, line), set())
+        """Returns the suites that run a line or, if it has no counter, like that of a constant, any line of its file."""
+        return self._lines.get((file, line)) or self._files.get(file, set())
 
     @staticmethod
     def _state() -> str:
