@@ -159,6 +159,21 @@ struct DeviceLayoutTests {
         #expect(found == Set(0..<32))
     }
 
+    @Test("With AltGr, a control character is that of the key's own character", arguments: BuiltInLayout.allCases)
+    func controlWithAltGr(_ builtIn: BuiltInLayout) {
+        let layout = DeviceLayout(builtIn)
+        for usage in UInt16(0)...0xFF {
+            for shift in [false, true] {
+                let output = layout.output(of: usage, shift: shift, altGr: true, capsLock: false, numLock: false)
+                var wanted: UInt32?
+                if case .character(let character)? = output, ("@"..."z").contains(character), character != "`" {
+                    wanted = character.value & 0x1F
+                }
+                #expect(layout.control(of: usage, shift: shift, altGr: true)?.value == wanted, "\(usage)")
+            }
+        }
+    }
+
     @Test("Spacing forms of the dead keys, and of no other mark")
     func spacingForms() {
         let forms: [(Unicode.Scalar, Unicode.Scalar)] = [

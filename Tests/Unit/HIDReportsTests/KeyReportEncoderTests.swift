@@ -26,6 +26,13 @@ struct KeyReportEncoderTests {
         #expect(words("\u{1D}") == ["0:9f", "0:0"])
     }
 
+    @Test("Characters of AltGr have its modifier")
+    func altGr() {
+        var reports: [[UInt8]] = []
+        #expect(KeyReportEncoder(.de).append("@{".unicodeScalars, to: &reports) == 0)
+        #expect(reports.map { Array($0.prefix(3)) } == [[0x40, 0, 0x14], [0, 0, 0], [0x40, 0, 0x24], [0, 0, 0]])
+    }
+
     @Test("With few releases, only equal keys with equal modifiers are released between them")
     func fewReleases() {
         #expect(words("12", .whereNeeded) == ["0:1e", "0:1f", "0:0"])

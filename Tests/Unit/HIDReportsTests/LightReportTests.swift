@@ -44,6 +44,7 @@ struct LightReportTests {
         }
         #expect(try Self.lights("05080901150025017508951491" + "02") == ["0:01" + String(repeating: "00", count: 19)])
         #expect(try Self.lights("05080901150025017508951591" + "02") == [])
+        #expect(try Self.lights("0508090115002501750095019102") == [], "a report without bits")
         #expect(try Self.lights("") == [])
     }
 }

@@ -67,6 +67,9 @@ struct ReportMapTreeTests {
     @Test(
         "Names of pages, and of usages",
         arguments: [
+            ("0502 0901", "Simulation Controls", "01"), ("0505 0901", "Game Controls", "01"),
+            ("050A 0901", "Ordinal", "01"), ("050B 0901", "Telephony", "01"), ("050D 0901", "Digitizers", "01"),
+            ("050F 0901", "Physical Input Device", "01"), ("0520 0901", "Sensors", "01"), ("058D 0901", "Scales", "01"),
             ("0501 0902", "Generic Desktop", "02 Mouse"), ("0506 0920", "Generic Device Controls", "20"),
             ("0507 091D", "Keyboard", "1D Z"), ("0507 0927", "Keyboard", "27 0"), ("0507 091E", "Keyboard", "1E 1"),
             ("0507 0926", "Keyboard", "26 9"), ("0507 093A", "Keyboard", "3A F1"), ("0507 0945", "Keyboard", "45 F12"),
