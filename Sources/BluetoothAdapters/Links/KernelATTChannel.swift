@@ -279,7 +279,7 @@ package final class KernelATTChannel: ATTChannel {
             } else if watch != nil, !packet.isTruncated, let time = facts.time {
                 packets.add(Array(pdu), at: time)
             } else {
-                packets.refuse(pdu.span)
+                packets.addWithoutTime(pdu.span)
             }
         }
         guard !isOver else { return fail(.notSecured) }

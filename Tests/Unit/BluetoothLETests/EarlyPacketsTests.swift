@@ -67,6 +67,32 @@ struct EarlyPacketsTests {
         #expect(packets.refused == 36)
     }
 
+    @Test("An Exchange MTU Request is kept, with and without a time, because the device waits for its response")
+    func exchange() {
+        let exchange: [UInt8] = [0x02, 0xF7, 0x00]
+        for time in [Duration.milliseconds(20), nil] {
+            var packets = Self.five
+            packets.add(exchange, at: .zero)
+            packets.add([0x02, 0xF7], at: .zero)
+            let later: [[UInt8]] = time == nil ? [] : [[30], [40]]
+            #expect(packets.take(encryptedAt: time, early: .zero) == [exchange] + later)
+            #expect(packets.refused == UInt64(6 - later.count))
+            #expect(packets.take(encryptedAt: time, early: .zero).isEmpty)
+        }
+        var packets = EarlyPackets()
+        packets.addWithoutTime(exchange.span)
+        packets.addWithoutTime(([0x1B, 3, 0, 65] as [UInt8]).span)
+        #expect(packets.refused == 1)
+        // A device may ask only once.
+        packets.addWithoutTime(([0x02, 23, 0] as [UInt8]).span)
+        #expect(packets.refused == 2)
+        #expect(packets.take(encryptedAt: nil, early: .zero) == [[0x02, 23, 0]])
+        packets.add(exchange, at: .zero)
+        packets.refuseAll()
+        packets.refuseAll()
+        #expect(packets.refused == 3 && packets.values.refused == 1)
+    }
+
     @Test(
         "D-41: values before the encryption are counted with the longest time before it; requests and later values are not",
         arguments: [(early: Duration.zero, accepted: UInt64(0)), (.milliseconds(10), 2), (.milliseconds(50), 3)]

@@ -52,6 +52,12 @@
                 sent += 1
             }
 
+            /// Delivers an Exchange MTU Request for 185 bytes.
+            func exchangeMTU() {
+                let (low, high) = (UInt8(truncatingIfNeeded: handle), UInt8(truncatingIfNeeded: handle >> 8))
+                bench.early.deliver([2, low, high | 0x20, 7, 0, 3, 0, 4, 0, 0x02, 0xB9, 0x00])
+            }
+
             /// Delivers the event of a disconnection by the peripheral.
             func disconnect() {
                 let (low, high) = (UInt8(truncatingIfNeeded: handle), UInt8(truncatingIfNeeded: handle >> 8))
@@ -111,6 +117,21 @@
                 #expect(link.log == [.secured] + (refused..<9).map { .value($0) })
                 #expect(link.link.refusedPackets == UInt64(refused) && link.accounted == Int(link.sent))
                 #expect(link.link.earlyValues.accepted == UInt64(5 - refused))
+            }
+        }
+
+        @Test("A device that asks for the MTU before the encryption gets its response")
+        func exchange() throws {
+            try with { link in
+                var event: [UInt8] = []
+                link.secure { event = $0 }
+                try link.bench.run { !event.isEmpty }
+                link.exchangeMTU()
+                link.notify()
+                #expect(link.link.mtu == 23)
+                link.bench.early.deliver(event)
+                try link.bench.run { link.link.mtu == 185 }
+                #expect(link.log == [.secured] && link.link.refusedPackets == 1)
             }
         }
 
