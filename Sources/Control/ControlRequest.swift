@@ -58,6 +58,8 @@ package enum ControlRequest: Equatable, Sendable {
     package static let version = 1
     /// Default duration of `scan`.
     package static let defaultScanTime = Duration.seconds(5)
+    /// Longest time that a scan waits until the adapter is open and a connection attempt has ended.
+    package static let scanDelay = Duration.seconds(10)
     /// Permitted durations of `scan`.
     package static let scanTimes = Duration.milliseconds(100) ... .seconds(60)
 

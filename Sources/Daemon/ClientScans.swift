@@ -6,6 +6,7 @@ package import BluetoothPackets
 import Configuration
 import Control
 package import Devices
+import LinuxIO
 import Texts
 
 /// Device found by a scan for a device to be selected.
@@ -18,13 +19,26 @@ package struct FoundDevice: Equatable, Sendable {
     package var isKeyboard: Bool
 }
 
-/// Scans requested by clients, one at a time, and the devices heard in the last minute (LK-3).
+/// Scans requested by clients, one at a time, each after the obstacles that end by themselves, and the devices heard in the last minute (LK-3).
 final class ClientScans {
+    /// Reason for which a client's scan cannot start now.
+    enum Obstacle {
+        /// It ends by itself within seconds, so the scan waits.
+        case passing(CommandFailure)
+        case lasting(CommandFailure)
+    }
+
+    /// Function that returns what prevents a scan now; nil if a scan may start.
+    var obstacle: () -> Obstacle? = { nil }
+
     private let place: ManufacturerAddressField?
     private let profiles: [Profile]
     private let radio: RadioArbiter
     private var look: TimedScan?
     private var search: DeviceFinder?
+    /// Scan that waits for the end of a passing obstacle; it is called with the failure if it must not start.
+    private var waiting: ((CommandFailure?) -> Void)?
+    private let timer = LoopTimer()
     private var devices = DeviceTable()
 
     /// Creates a scanner.
@@ -37,8 +51,32 @@ final class ClientScans {
         self.radio = radio
     }
 
-    /// True until the last requested scan has ended.
-    var isBusy: Bool { look != nil || search != nil }
+    /// Starts a waiting scan, or lets it fail, if what it waits for has ended.
+    func proceed(isLate: Bool = false) {
+        guard let start = waiting else { return }
+        let failure: CommandFailure?
+        switch obstacle() {
+        case nil: failure = nil
+        case .passing(let reason):
+            guard isLate else { return }
+            failure = reason
+        case .lasting(let reason): failure = reason
+        }
+        waiting = nil
+        timer.cancel()
+        start(failure)
+    }
+
+    /// Calls `start` when a scan may start, or with the reason for which it may not.
+    private func admit(_ start: @escaping (CommandFailure?) -> Void) {
+        guard waiting == nil, look == nil, search == nil else {
+            return start(CommandFailure(.timeout, AdapterFaultText.scannedAlready))
+        }
+        waiting = start
+        proceed()
+        guard waiting != nil else { return }
+        timer.set(on: radio.loop, after: ControlRequest.scanDelay) { [unowned self] in proceed(isLate: true) }
+    }
 
     /// Scans for all devices; `completion` receives the devices heard in the last minute, strongest signal first.
     ///
@@ -48,11 +86,14 @@ final class ClientScans {
         isAnew: Bool,
         completion: @escaping (Result<[DiscoveredDevice], CommandFailure>) -> Void
     ) {
-        if isAnew { devices.removeAll() }
-        look = TimedScan(at: devices, for: duration, on: radio) { [unowned self] result in
-            look = nil
-            if case .success(let heard) = result { devices = heard }
-            completion(result.map(\.devices).mapError { CommandFailure($0) })
+        admit { [unowned self] failure in
+            if let failure { return completion(.failure(failure)) }
+            if isAnew { devices.removeAll() }
+            look = TimedScan(at: devices, for: duration, on: radio) { [unowned self] result in
+                look = nil
+                if case .success(let heard) = result { devices = heard }
+                completion(result.map(\.devices).mapError { CommandFailure($0) })
+            }
         }
     }
 
@@ -61,6 +102,17 @@ final class ClientScans {
     /// `completion` receives the device in the form in which it is saved, the address at which it was heard, and
     /// whether it is a keyboard.
     func find(
+        _ choice: DeviceSelector,
+        for limit: Duration,
+        completion: @escaping (Result<FoundDevice, CommandFailure>) -> Void
+    ) {
+        admit { [unowned self] failure in
+            if let failure { return completion(.failure(failure)) }
+            startSearch(choice, for: limit, completion: completion)
+        }
+    }
+
+    private func startSearch(
         _ choice: DeviceSelector,
         for limit: Duration,
         completion: @escaping (Result<FoundDevice, CommandFailure>) -> Void
@@ -85,6 +137,8 @@ final class ClientScans {
 
     /// Cancels the scan without calling its completion.
     func end() {
+        waiting = nil
+        timer.cancel()
         look?.abandon()
         search?.stop()
     }

@@ -17,6 +17,8 @@ package import Typing
 ///
 /// Several devices may share the radio and the outputs, which are therefore passed to the initializer.
 package final class DeviceSession {
+    /// Handler for the end of a connection attempt, successful or not.
+    package var onAttemptEnd: (() -> Void)?
     /// Handler for each state that the session reports, even if it is the same as before.
     package var onState: ((Session.State, DeviceAddress?, Reason?) -> Void)?
     /// Handler for the length of each value received from the device.
@@ -177,7 +179,7 @@ package final class DeviceSession {
 
     package var state: Session.State { session.state }
 
-    /// True during a connection attempt, when clients may not scan.
+    /// True during a connection attempt, until whose end a client's scan waits.
     package var isAttempting: Bool { session.isAttempting }
 
     package var profile: Profile? { link.profile }
@@ -257,9 +259,11 @@ package final class DeviceSession {
 
     private func apply(_ event: Session.Event) {
         guard !isStopping else { return }
+        let wasAttempting = session.isAttempting
         let actions = session.handle(event, now: MonotonicClock.now)
         for action in actions where !isStopping { perform(action) }
         timer.set(on: radio.loop, at: session.deadline) { [unowned self] in apply(.deadline) }
+        if wasAttempting, !session.isAttempting { onAttemptEnd?() }
     }
 
     private func perform(_ action: Session.Action) {

@@ -48,6 +48,8 @@ package final class KeyboardService {
     private let looks: ClientScans
     private var pairer: DevicePairer?
     private var onPairingEnd: (() -> Void)?
+    /// The next step of a pairing that waits while the adapter is being opened.
+    private var onAdapterSettled: (() -> Void)?
     private var isStopping = false
     private var onStarted: ((Result<Void, CommandFailure>) -> Void)?
 
@@ -91,7 +93,12 @@ package final class KeyboardService {
         }
         onEvent(.keyboard(node: keyboard.node))
         device.onState = { state, device, reason in onEvent(.state(state, device: device, reason: reason)) }
-        core.onEvent = { [unowned self] event in take(event) }
+        core.onEvent = { [unowned self] event in
+            take(event)
+            adapterSettled()
+        }
+        looks.obstacle = { [unowned self] in obstacle }
+        device.onAttemptEnd = { [unowned self] in looks.proceed() }
         core.radio.restartsAdapter = true
         core.isAdmitted = { [unowned self] name in admits(name) }
         core.isAbandoned = { [unowned self] in isAbandoned?() ?? false }
@@ -172,6 +179,7 @@ package final class KeyboardService {
         // Report the failure first: a run that does not wait for an adapter ends here, without a message about waiting.
         started(.failure(refusal))
         device.adapterRefused(refusal)
+        adapterSettled()
         return false
     }
 
@@ -187,6 +195,14 @@ package final class KeyboardService {
         case .lost(let loss): device.adapterLost(loss)
         }
         onAdapter?(event)
+    }
+
+    /// Lets the scan and the pairing go on that wait while the adapter is being opened.
+    private func adapterSettled() {
+        looks.proceed()
+        guard !core.isOpening, let proceed = onAdapterSettled else { return }
+        onAdapterSettled = nil
+        proceed()
     }
 
     private func started(_ result: Result<Void, CommandFailure>) {
@@ -206,7 +222,6 @@ package final class KeyboardService {
         isAnew: Bool = false,
         completion: @escaping (Result<[DiscoveredDevice], CommandFailure>) -> Void
     ) {
-        if let refusal = refusalOfLook { return completion(.failure(refusal)) }
         looks.survey(for: duration, isAnew: isAnew, completion: completion)
     }
 
@@ -219,34 +234,37 @@ package final class KeyboardService {
         for limit: Duration,
         completion: @escaping (Result<FoundDevice, CommandFailure>) -> Void
     ) {
-        if let refusal = refusalOfLook { return completion(.failure(refusal)) }
         looks.find(choice, for: limit, completion: completion)
     }
 
-    private var refusalOfLook: CommandFailure? {
-        if core.adapter == nil { return CommandFailure(.unavailable, AdapterFaultText.nothingToListenWith) }
-        if pairer != nil { return CommandFailure(.timeout, BondFaultText.busy) }
-        if looks.isBusy { return CommandFailure(.timeout, AdapterFaultText.scannedAlready) }
-        return device.isAttempting ? CommandFailure(.timeout, AdapterFaultText.busy) : nil
+    /// What prevents a scan for a client now.
+    private var obstacle: ClientScans.Obstacle? {
+        if pairer != nil { return .lasting(CommandFailure(.timeout, BondFaultText.busy)) }
+        if core.adapter == nil {
+            let absence = CommandFailure(.unavailable, AdapterFaultText.nothingToListenWith)
+            return core.isOpening ? .passing(absence) : .lasting(absence)
+        }
+        return device.isAttempting ? .passing(CommandFailure(.timeout, AdapterFaultText.busy)) : nil
     }
 
     // MARK: Pairing while typing (D-9)
 
     /// Creates a pairing, which starts when its method `begin` is called.
     ///
-    /// Until it ends, no link is started and no other pairing is created. Throws an error if there is no adapter, if
-    /// another pairing is in progress, or if the device is connected and already paired.
+    /// It waits while the adapter is being opened. Until it ends, no link is started and no other pairing is created.
+    /// Throws an error if there is no adapter, if another pairing is in progress, or if the device is connected and
+    /// already paired.
     package func pair(
         _ request: PairingRequest,
         keepingIn store: BondStore,
         _ choices: ChoiceStore
     ) throws(CommandFailure) -> DevicePairer {
         if pairer != nil { throw CommandFailure(.timeout, BondFaultText.busy) }
-        guard let adapter = core.adapter?.address else {
+        guard core.adapter != nil || core.isOpening else {
             throw CommandFailure(.unavailable, AdapterFaultText.nothingToListenWith)
         }
         let known = try reporting(store.read)
-        if let linked = device.linked(request.device, known),
+        if let adapter = core.adapter?.address, let linked = device.linked(request.device, known),
             let refusal = known.refusal(of: linked, for: request.device, on: adapter)
         {
             throw CommandFailure(refusal)
@@ -254,7 +272,10 @@ package final class KeyboardService {
         let pairer = DevicePairer(request, keepingIn: store, known: known, choices, on: core.radio)
         self.pairer = pairer
         pairer.clearWay = { [unowned self] heard, proceed in
-            device.pairingBegins(with: heard ?? device.linked(request.device, known), proceed)
+            device.pairingBegins(with: heard ?? device.linked(request.device, known)) { [unowned self] in
+                onAdapterSettled = proceed
+                adapterSettled()
+            }
         }
         pairer.onEnd = { [unowned self] in pairingEnded() }
         return pairer
@@ -262,6 +283,7 @@ package final class KeyboardService {
 
     private func pairingEnded() {
         pairer = nil
+        onAdapterSettled = nil
         device.pairingEnds()
         let waiting = onPairingEnd
         onPairingEnd = nil

@@ -53,6 +53,8 @@ package final class AdapterCore {
     private let exclusiveName: String?
     /// The current state.
     package private(set) var state = BluetoothState.unknown
+    /// True while the adapter is being opened or renewed.
+    package private(set) var isOpening = false
     private var isStarted = false
     private var isStopped = false
     private let timer = LoopTimer()
@@ -129,6 +131,7 @@ package final class AdapterCore {
     private func open() {
         guard !isStopped else { return }
         if let exclusiveName, let isAdmitted, !isAdmitted(exclusiveName) { return openLater() }
+        isOpening = true
         do throws(AdapterError) {
             try opener(loop) { [weak self] result in self?.opened(result) }
         } catch {
@@ -137,6 +140,7 @@ package final class AdapterCore {
     }
 
     private func opened(_ result: Result<any LowEnergyAdapter, AdapterError>) {
+        isOpening = false
         switch result {
         case .success(let adapter):
             guard !isStopped, isAdmitted?(adapter.name) ?? true else {
@@ -153,10 +157,12 @@ package final class AdapterCore {
     }
 
     private func renew(_ adapter: any LowEnergyAdapter) {
+        isOpening = true
         var loss: AdapterLoss?
         adapter.onLoss = { loss = $0 }
         adapter.renew { [weak self] isRestarted in
             guard let self, !isStopped else { return adapter.close() }
+            isOpening = false
             if isRestarted { radio.noteRestart() }
             use(adapter)
             if let loss { lost(loss) }

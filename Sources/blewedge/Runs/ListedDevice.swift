@@ -248,12 +248,6 @@ struct DaemonScan: ~Copyable {
     private var devices: [ListedDevice]
     /// Number of devices that did not fit into the last answer.
     private var leftOut: Int64
-    /// True once the daemon has carried out a scan.
-    private var hasAnswer = false
-    /// Time that the daemon may take to connect to its device before a scan fails.
-    private static let attemptTime = Duration.seconds(10)
-    /// Time between two requests to a busy daemon, in milliseconds.
-    private static let pause = 200
 
     /// Creates a scan through the daemon that uses this adapter; nil if no such daemon can be reached.
     init?(_ filter: ScanFilter, through adapter: AdapterTransport) {
@@ -307,32 +301,13 @@ struct DaemonScan: ~Copyable {
 
     /// Scans once; returns the new and the changed devices, and the selected device.
     private mutating func look(for time: Duration, isAnew: Bool) throws -> ([ListedDevice], SelectedDevice?) {
-        let answer = try answer(for: time, isAnew: isAnew)
+        let patience = ControlRequest.scanDelay + time + ControlClient.patience
+        let answer = try client.ask(.scan(for: time, isAnew: isAnew), patience: patience)
         leftOut = answer.value["leftOut"]?.integer ?? 0
         let known = Dictionary(devices.map { ($0.address, $0.content) }) { first, _ in first }
         devices = ListedDevice.list(answer.value).filter { filter.matches(name: $0.name?.text, services: $0.services) }
         let selection = answer.value["selection"].flatMap(SelectedDevice.init(answer:))
         return (devices.filter { known[$0.address] != $0.content }, selection)
-    }
-
-    /// Asks the daemon for a scan; after the first one, asks again while the daemon is busy, because it is connecting.
-    private mutating func answer(
-        for time: Duration,
-        isAnew: Bool
-    ) throws(CommandFailure) -> ControlClient.Answer {
-        let limit = MonotonicClock.now + time + Self.attemptTime
-        while true {
-            let failure: CommandFailure
-            do throws(CommandFailure) {
-                let answer = try client.ask(.scan(for: time, isAnew: isAnew), patience: time + ControlClient.patience)
-                hasAnswer = true
-                return answer
-            } catch {
-                failure = error
-            }
-            guard hasAnswer, failure.status == .timeout, MonotonicClock.now < limit else { throw failure }
-            SystemThread.sleep(milliseconds: Self.pause)
-        }
     }
 }
 

@@ -55,6 +55,7 @@ final class DaemonBench {
         regions: String = "",
         managed: (@Sendable () -> ManagedRegions?)? = nil,
         through adapter: (any LowEnergyAdapter)? = nil,
+        opening core: AdapterCore? = nil,
         removeServerFiles: (@Sendable () throws(CommandFailure) -> Void)? = nil
     ) throws -> Daemon {
         var settings = KeyboardSettings(
@@ -89,7 +90,7 @@ final class DaemonBench {
         let daemon = try Daemon(
             settings,
             options,
-            through: AdapterCore(loop, using: adapter ?? radio),
+            through: core ?? AdapterCore(loop, using: adapter ?? radio),
             screen: keyboard
         )
         daemon.onEvent = { [unowned self] event in

@@ -30,20 +30,28 @@ struct DaemonPairingTests {
         /// Events shown to the module's user.
         private(set) var news: [PairableEvent] = []
 
-        init(_ choice: SelectedDevice? = nil) throws {
+        /// Lets the daemon finish opening its adapter; nil until it has begun.
+        private(set) var finishOpening: (() -> Void)?
+
+        init(_ choice: SelectedDevice? = nil, opensLater: Bool = false) throws {
             bench = try DaemonBench()
             radio = MemoryRadio(on: bench.loop, speed: 20)
             let addresses = [0xC0FF_EE00_0001, 0xC0FF_EE00_0002].map(BluetoothAddress.init(rawValue:))
             peripheral = HostAdapter(name: "module", transport: radio.addController(addresses[0]), on: bench.loop)
             central = HostAdapter(name: "wedge", transport: radio.addController(addresses[1]), on: bench.loop)
             if let choice { try bench.store.write(choice) }
-            daemon = try bench.make(through: central)
+            var begun: ((@escaping () -> Void) -> Void)?
+            let core = AdapterCore(bench.loop) { [central] _, completion in
+                if opensLater { begun? { completion(.success(central)) } } else { completion(.success(central)) }
+            }
+            daemon = try bench.make(opening: core)
             let module = try SimulatedModule(
                 .linble,
                 name: "SCALE",
                 on: RadioArbiter(on: bench.loop, using: peripheral)
             ) { _ in }
             self.module = module
+            begun = { [unowned self] in finishOpening = $0 }
             var isReady = false
             peripheral.start { [unowned self] _ in
                 central.start { _ in try? module.start { _ in isReady = true } }
@@ -185,6 +193,19 @@ struct DaemonPairingTests {
         #expect(peer.values.last?["error"]?["cause"]?.string == "pairing cancelled")
         #expect(try stage.bench.until { stage.daemon.service.device.state == .connected })
         #expect(stage.bonds.isEmpty)
+        try stage.bench.end()
+    }
+
+    @Test("D-9: a pairing that is requested while the adapter is being opened waits for it")
+    func opening() throws {
+        let stage = try Stage(opensLater: true)
+        stage.open()
+        let peer = try stage.ask("pair SCALE")
+        #expect(try stage.bench.until { peer.lineCount == 1 && stage.finishOpening != nil })
+        stage.finishOpening?()
+        #expect(try stage.bench.until { peer.isClosed })
+        #expect(peer.values.last?["event"]?.string == "paired", "\(peer.lines)")
+        #expect(events(peer) == ["-", "listening", "pairing", "paired"])
         try stage.bench.end()
     }
 

@@ -210,6 +210,54 @@ struct DaemonTests {
         try bench.end()
     }
 
+    /// Requests a scan, which must be refused, and returns the cause.
+    private func refusalOfScan(_ bench: Bench) throws -> String? {
+        let answer = try bench.ask(.scan(for: .milliseconds(100), isAnew: true))
+        guard case .failure(let refusal) = answer else { return nil }
+        return refusal.cause.english
+    }
+
+    @Test("A scan that is requested while the adapter is being opened waits for it", arguments: [true, false])
+    func opening(isUsable: Bool) throws {
+        let bench = try Bench()
+        var opened: ((Result<any LowEnergyAdapter, AdapterError>) -> Void)?
+        let daemon = try bench.make(opening: AdapterCore(bench.loop) { _, completion in opened = completion })
+        daemon.start { _ in }
+        #expect(try bench.until { opened != nil })
+        var answer: Result<JSONObject, CommandFailure>?
+        daemon.handle(.scan(for: .milliseconds(100), isAnew: true)) { answer = $0 }
+        // A second request is refused at once, so the first one is still waiting.
+        #expect(try refusalOfScan(bench) == "a scan is already running")
+        #expect(answer == nil)
+        opened?(isUsable ? .success(bench.radio) : .failure(.noAdapter))
+        #expect(try bench.until { answer != nil })
+        #expect(answer?.isSuccess == isUsable)
+        #expect(bench.radio.scans == (isUsable ? 1 : 0))
+        if !isUsable {
+            #expect(try refusalOfScan(bench) == "no adapter is available for scanning")
+        }
+        try bench.end()
+    }
+
+    @Test("A scan that is requested during a connection attempt starts when the attempt ends")
+    func attempting() throws {
+        let bench = try Bench()
+        let daemon = try bench.make(device: .kept(Self.scanner))
+        daemon.start { _ in }
+        #expect(try bench.until { bench.radio.listening == 1 })
+        bench.radio.advertise(Self.scanner.device.address, [])
+        #expect(try bench.until { daemon.service.device.isAttempting })
+        var answer: Result<JSONObject, CommandFailure>?
+        daemon.handle(.scan(for: .milliseconds(100), isAnew: true)) { answer = $0 }
+        #expect(try refusalOfScan(bench) == "a scan is already running")
+        #expect(answer == nil && bench.radio.scans == 1)
+        daemon.service.device.disconnect()
+        #expect(try bench.until { answer != nil })
+        #expect(answer?.isSuccess == true)
+        #expect(bench.radio.scans == 2)
+        try bench.end()
+    }
+
     @Test("D-9: 256 devices that advertise as much as they can are listed whole; none has more than its share")
     func crowd() throws {
         let bench = try Bench()
