@@ -122,7 +122,7 @@ async def until_asked(bench: Bench, what: str, holds: Callable[[dict[str, Any]],
     return answer
 
 
-@scenario("beacons-watch", deadline=240)
+@scenario("beacons-watch", deadline=240, once=True)
 async def watch(bench: Bench) -> None:
     """SW-1, SW-3, SW-4, SW-16, D-22, D-23: a command without a daemon reports the entry and exit of regions of an iBeacon, an AltBeacon and an Eddystone."""
     await regions(bench, '[beacons]\nmax-designated = 0\nedition = "NORMAL"\nversion = "9"\nserver = "https://localhost"\n')
@@ -224,7 +224,7 @@ def actions(*deeds: tuple[str, str]) -> str:
     )
 
 
-@scenario("beacons-badge", deadline=300)
+@scenario("beacons-badge", deadline=300, once=True)
 async def badge(bench: Bench) -> None:
     """D-30, X-1, SW-13, X-10: a badge opens the gate and types its code while barcodes are typed and a beacon is advertised, all on one controller."""
     own = f"{GATES}/7/8"

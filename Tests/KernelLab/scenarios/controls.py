@@ -28,7 +28,7 @@ def must_differ(sent: bytes, arrived: bytes) -> str:
     raise LabError("the comparison did not notice what was broken on purpose")
 
 
-@scenario("control-table")
+@scenario("control-table", once=True)
 async def control_table(bench: Bench) -> None:
     """Negative control: with a table that types 1 for 0, the comparison fails at exactly those bytes."""
     await bench.guest.write_file(TABLE, BROKEN)
@@ -46,7 +46,7 @@ async def control_table(bench: Bench) -> None:
     bench.note = "noticed"
 
 
-@scenario("control-pacing")
+@scenario("control-pacing", once=True)
 async def control_pacing(bench: Bench) -> None:
     """Negative control: without pacing, the kernel drops events for a reader that sleeps, and the comparison fails."""
     scans = [ean13(number) for number in range(60)]
@@ -69,7 +69,7 @@ async def control_pacing(bench: Bench) -> None:
     bench.note = f"noticed: SYN_DROPPED {summary['dropped']} times"
 
 
-@scenario("control-drop")
+@scenario("control-drop", once=True)
 async def control_drop(bench: Bench) -> None:
     """Negative control: one notification of 50 is never sent, and the comparison fails at exactly that one."""
     product = await bench.run()
@@ -118,7 +118,7 @@ async def command(relay: Program, number: signal.Signals) -> None:
     await relay.until(lambda: sum(o.get("event") == "ordered" for o in relay.objects) > done, "the relay obeys", 10)
 
 
-@scenario("control-relay")
+@scenario("control-relay", once=True)
 async def control_relay(bench: Bench) -> None:
     """Negative control: the relay drops one packet, and the lab reports that loss and fails."""
     program, counter = await simulated(bench)
@@ -130,7 +130,7 @@ async def control_relay(bench: Bench) -> None:
     bench.must_fail = "the lab lost 1 packet on the relay's user channel"
 
 
-@scenario("control-relay-queue")
+@scenario("control-relay-queue", once=True)
 async def control_relay_queue(bench: Bench) -> None:
     """Negative control: the relay's short queue is not read, the kernel drops packets, and the lab reports that number and fails."""
     program, counter = await simulated(bench)

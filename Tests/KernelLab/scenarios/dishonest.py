@@ -165,7 +165,7 @@ async def computed_passkey(bench: Bench, adapter: tuple[str, ...]) -> None:
     bench.note = f"{len(ComputingSession.found)} passkeys computed, in {max(ComputingSession.seconds):.1f} s at most"
 
 
-@scenario("computed-passkey", deadline=120)
+@scenario("computed-passkey", deadline=120, once=True)
 async def computed(bench: Bench) -> None:
     """X-8: a peer that computes the passkey of legacy pairing is not authenticated by the kernel's Security Manager."""
     await fresh(bench)

@@ -27,7 +27,7 @@ async def guide_commands(guest: Guest, binary: str) -> list[list[str]]:
     return [[binary, *shlex.split(line)[1:]] for line in lines]
 
 
-@scenario("first-use", deadline=120)
+@scenario("first-use", deadline=120, once=True)
 async def first_use(bench: Bench) -> None:
     """LK-12, X-11: from a fresh machine to the first typed barcode, with at most three commands, which the guide prints."""
     await fresh(bench)

@@ -47,7 +47,7 @@ async def control_flood(bench: Bench) -> None:
     await fresh(bench)
 
 
-@scenario("scan-beside", deadline=180)
+@scenario("scan-beside", deadline=180, once=True)
 async def scan_beside(bench: Bench) -> None:
     """LK-16: while a client scans for a minute, the selected device is connected."""
     daemon = await waiting(bench)

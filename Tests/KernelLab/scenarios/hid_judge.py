@@ -55,7 +55,7 @@ def conclude(bench: Bench, comparison: Comparison) -> None:
     expect(comparison.counts["with keys"] > 0 and comparison.counts["refused"] > 0, f"nothing was compared: {bench.note}")
 
 
-@scenario("hid-judge", peer="no adapter", deadline=400)
+@scenario("hid-judge", peer="no adapter", deadline=400, once=True)
 async def hid_judge(bench: Bench) -> None:
     """uhid accepts and refuses the same 366 real HID descriptors and 500 mutants as we do, and reports hold the same keys."""
     comparison = Comparison()

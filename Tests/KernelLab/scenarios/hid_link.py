@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import signal
@@ -16,6 +17,7 @@ from bumble.pairing import PairingDelegate
 import console
 from bench import BINARY, REPOSITORY, Bench, compare
 from daemons import FOREVER, fresh, start, status, tell, until_status
+from faultykernel import until_fault
 from hidshapes import SHAPES
 from keyboardpeer import KEYBOARD
 from peer import ADDRESS, ean13
@@ -267,7 +269,7 @@ async def hid_shapes(bench: Bench) -> None:
     await fresh(bench)
 
 
-@scenario("hid-clear", peer="keyboard", deadline=240)
+@scenario("hid-clear", peer="keyboard", deadline=240, once=True)
 async def hid_clear(bench: Bench) -> None:
     """X-13, X-8, D-41: a device with a HID scanner's address but no key types nothing; nor does a report before encryption."""
     desk = await paired(bench)
@@ -307,6 +309,24 @@ async def hid_clear(bench: Bench) -> None:
     await desk.ends()
     bench.note = f"{before} links of the keyboard, {found} reports in clear counted"
     await fresh(bench)
+
+
+@scenario("hid-keyless", peer="keyboard", deadline=240, only_long=True, kernels=("6.1.192",))
+async def hid_keyless(bench: Bench) -> None:
+    """On a kernel that frees channels twice, a device with a HID scanner's address but no key types nothing before the crash."""
+    desk = await paired(bench)
+    keyboard = bench.keyboard
+    await desk.types(ean13(0))
+    await desk.keyboard_sleeps()
+    await keyboard.lose_bonds()
+    hangs_up: list[asyncio.Task[None]] = []
+    # Disconnect before the keyboard has sent a packet, which triggers the fault.
+    keyboard.device.on("connection", lambda link: hangs_up.append(asyncio.ensure_future(link.disconnect())))
+    await keyboard.advertise()
+    bench.kernel_fault = await until_fault(bench, 60)
+    expect(hangs_up, "no link was made")
+    compare(desk.text, desk.application.text)
+    bench.note = f"{len(desk.text)} bytes typed for the key's owner, none else until the kernel failed"
 
 
 async def returns_during(desk: Desk, number: int, begins: Callable[[], Awaitable[object]]) -> None:

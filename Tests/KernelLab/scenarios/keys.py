@@ -62,7 +62,7 @@ async def scans_200(bench: Bench) -> None:
     bench.note = await type_scans(bench, product, terminal)
 
 
-@scenario("all-characters")
+@scenario("all-characters", once=True)
 async def all_characters(bench: Bench) -> None:
     """LK-21: every printable ASCII character and Tab are typed, with and without Shift; other bytes are discarded."""
     values = [PRINTABLE, b"\x00\x01Caf\xc3\xa9\r", b"\tA1b2\x7f", b'"{|}~"', PRINTABLE[::-1], b"CR\r\n", b"LF\n"]
@@ -293,7 +293,7 @@ async def idle_for(bench: Bench, product: Product, reader: EventReader) -> tuple
     return time, turns
 
 
-@scenario("idle", deadline=120)
+@scenario("idle", deadline=120, once=True)
 async def idle(bench: Bench) -> None:
     """Connected and idle for 10 s, no thread of the product is scheduled, and so none makes a system call."""
     product = await bench.run()

@@ -45,7 +45,7 @@ async def types_plain(bench: Bench, terminal: Terminal, expected: bytes) -> None
     expect(terminal.text[before:] == expected, f"the next key came as {terminal.text[before:]!r}, not {expected!r}")
 
 
-@scenario("sigkill-shifted", deadline=150)
+@scenario("sigkill-shifted", deadline=150, once=True)
 async def sigkill_shifted(bench: Bench) -> None:
     """SIGKILL during shifted text, three times: the event node is removed, and the next key of another keyboard is unshifted."""
     terminal = await Terminal.open(bench)

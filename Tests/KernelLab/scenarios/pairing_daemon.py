@@ -78,7 +78,7 @@ async def pairing_daemon_line(bench: Bench) -> None:
     await through_daemon(bench, OVER_LINE)
 
 
-@scenario("pairing-daemon-gone", deadline=240)
+@scenario("pairing-daemon-gone", deadline=240, once=True)
 async def pairing_daemon_gone(bench: Bench) -> None:
     """D-9: a client killed at the passkey question leaves neither link nor key; the daemon continues and can pair again."""
     await fresh(bench)

@@ -129,7 +129,7 @@ async def control_rights(bench: Bench) -> None:
     bench.note = f"{refused} requests refused, none of them done"
 
 
-@scenario("run-as-user", deadline=200)
+@scenario("run-as-user", deadline=200, once=True)
 async def run_as_user(bench: Bench) -> None:
     """X-7: a daemon started by root for another user (T31): no thread is root's or has capabilities between calls; it types and recovers."""
     name = "wedge"

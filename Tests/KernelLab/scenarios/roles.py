@@ -98,7 +98,7 @@ async def from_bumble(bench: Bench) -> None:
     bench.note = f"{count} notifications, {count} indications"
 
 
-@scenario("simulate", deadline=120)
+@scenario("simulate", deadline=120, once=True)
 async def simulate(bench: Bench) -> None:
     """CB-22, CB-26: `simulate` on the kernel's adapter: lines arrive in order, writes are printed, advertising resumes, Ctrl-C ends it cleanly."""
     device = bench.peer.device

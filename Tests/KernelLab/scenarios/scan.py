@@ -95,7 +95,7 @@ async def passive(bench: Bench) -> None:
     bench.note = f"{len(product.program.objects)} lines"
 
 
-@scenario("scan-then-run", deadline=90)
+@scenario("scan-then-run", deadline=90, once=True)
 async def scan_then_run(bench: Bench) -> None:
     """CB-6: connecting works right after the product's own scan, and after another program's raw active scan."""
     product = await bench.product("scan", "--json", "--seconds", "2")

@@ -37,7 +37,7 @@ sys.exit(status)
 INTERRUPT, TERMINATE = (signal.SIGINT, 130), (signal.SIGTERM, 143)
 
 
-@scenario("ctrl-c-scan")
+@scenario("ctrl-c-scan", once=True)
 async def ctrl_c_scan(bench: Bench) -> None:
     """CB-2: Ctrl-C during `scan`: exit code 130, and the controller no longer scans."""
     product = await bench.product("scan", "--json")
@@ -49,7 +49,7 @@ async def ctrl_c_scan(bench: Bench) -> None:
     bench.note = f"ended in {took:.2f} s"
 
 
-@scenario("ctrl-c-connect", deadline=120)
+@scenario("ctrl-c-connect", deadline=120, once=True)
 async def ctrl_c_connect(bench: Bench) -> None:
     """CB-13: Ctrl-C while connecting, with and without a link: exit code 130, link closed, controller idle, counts printed."""
     bench.peer.mute = True  # the link comes up, but all requests are ignored
@@ -76,7 +76,7 @@ async def ctrl_c_connect(bench: Bench) -> None:
     bench.note = f"ended in {first:.2f} s (link up), {second:.2f} s ({stage})"
 
 
-@scenario("ctrl-c-typing", deadline=90)
+@scenario("ctrl-c-typing", deadline=90, once=True)
 async def ctrl_c_typing(bench: Bench) -> None:
     """X-1: Ctrl-C while typing: exit code 130, no key stays down, the typed text is a prefix, and the counts include the rest."""
     scans = b"".join(ean13(number) for number in range(200))
@@ -157,7 +157,7 @@ async def disconnects(bench: Bench) -> list[tuple[float, int]]:
     return found
 
 
-@scenario("stop-closes", deadline=240)
+@scenario("stop-closes", deadline=240, once=True)
 async def stop_closes(bench: Bench) -> None:
     """CB-13: at SIGINT and SIGTERM, `run`, the daemon, `gatt` and `simulate` send a Disconnect before they end."""
     peer, before = bench.peer, []

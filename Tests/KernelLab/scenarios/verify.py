@@ -13,7 +13,7 @@ from scenarios.keys import SCANS
 from waiting import expect
 
 
-@scenario("verify")
+@scenario("verify", once=True)
 async def verify(bench: Bench) -> None:
     """X-3: `run --verify` reads back every event as expected: press, report, release and report for each character."""
     terminal = await Terminal.open(bench)
