@@ -99,6 +99,12 @@ extension BondStore.Contents {
         return damaged.contains { $0.mayBe(of: address) }
     }
 
+    /// Returns true if the selector cannot match a paired device: a name can match each paired device without a name.
+    package func isUnpaired(_ choice: DeviceSelector) -> Bool {
+        if case .name = choice, bonds.contains(where: { names[$0.identityAddress] == nil }) { return false }
+        return !isPaired(choice)
+    }
+
     /// Returns the reason why a device must not be paired again; nil if it may be paired.
     ///
     /// A pairing is rejected if the device, or any other device that the selector matches, is already paired with this

@@ -20,6 +20,12 @@ extension CommandFailure {
         CommandFailure(.configuration, LinkFaultText.unpaired, "\(choice)", kind: .openDevice)
     }
 
+    /// Creates the failure to report if a device that can only be used as a keyboard was never paired.
+    package static func unpairedKeyboard(_ choice: DeviceSelector) -> CommandFailure {
+        let name = "\(choice)"
+        return CommandFailure(.configuration, LinkFaultText.unpairedKeyboard, name, name, kind: .unpairedKeyboard)
+    }
+
     /// Creates the failure to report if the device's keys cannot provide the required security.
     package init(_ lack: SecurityLack, _ status: ExitStatus) {
         let (device, claim) = (lack.device, lack.claim)

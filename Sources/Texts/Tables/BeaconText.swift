@@ -3,6 +3,7 @@
 /// Messages of the commands for beacons.
 package enum BeaconText: String, Localized {
     case watching, watched, unwatched, entered, left, inside, switchedOn, switchedOff, advertising, stopped, kept
+    case areWatched, advertised, noneSelected
     case released, cleared, setUp, setUpAlready, setUpUnread, noDesignated, noRegions
     case all, limitReached, noAdapter, noRegion, noCodes, unfitRegion, unfitCode, tooMany, notKept, noOptions
     case columnRegion, columnKinds, columnName, columnBeacon, columnSignal, columnPower, columnDistance, columnCode
@@ -17,6 +18,7 @@ package enum BeaconText: String, Localized {
         case .watching:
             LocalText("watching {1} regions; press Ctrl-C to quit", "{1}個のリージョンを監視しています。Ctrl-Cで終了します")
         case .watched: LocalText("started watching {1} regions", "{1}個のリージョンの監視を開始しました")
+        case .areWatched: LocalText("{1} regions are watched", "{1}個のリージョンを監視しています")
         case .unwatched: LocalText("stopped watching {1} regions", "{1}個のリージョンの監視を停止しました")
         case .entered: LocalText("entered {1} (beacon {2})", "{1} に入りました (ビーコン {2})")
         case .left: LocalText("left {1}", "{1} から出ました")
@@ -27,6 +29,7 @@ package enum BeaconText: String, Localized {
             LocalText("{1} stopped watching {2} regions", "{1} により{2}個のリージョンの監視が終わりました")
         case .advertising:
             LocalText("advertising the beacon {1} on {2}; press Ctrl-C to quit", "{2} でビーコン {1} を発信しています。Ctrl-Cで終了します")
+        case .advertised: LocalText("started advertising the beacon {1} on {2}", "{2} でビーコン {1} の発信を開始しました")
         case .stopped: LocalText("stopped advertising the beacon", "ビーコンの発信を停止しました")
         case .kept: LocalText("{1} beacons are designated", "指定ビーコンは{1}個です")
         case .released: LocalText("{1} is no longer designated", "{1} の指定を解除しました")
@@ -41,6 +44,7 @@ package enum BeaconText: String, Localized {
             )
         case .noDesignated: LocalText("no beacon is designated", "指定ビーコンはありません")
         case .noRegions: LocalText("no regions are configured", "リージョンは登録されていません")
+        case .noneSelected: LocalText("no region matches the options", "条件に合うリージョンはありません")
         case .all: LocalText("all beacons were designated", "すべて指定しました")
         case .limitReached:
             LocalText("limit reached: only the first beacons were designated", "上限に達したため、先頭の一部だけを指定しました")

@@ -136,9 +136,11 @@ extension JSONObject {
 
 /// Creates tables of beacons and regions for people from the answers for programs.
 enum BeaconTables {
-    static func regions(_ answer: JSONValue) -> [String] {
+    /// Lists regions; `isSelection` is true if the answer contains only those that options select.
+    static func regions(_ answer: JSONValue, isSelection: Bool) -> [String] {
         let regions = answer["regions"]?.array ?? []
-        guard !regions.isEmpty else { return [BeaconText.noRegions.text(.current)] }
+        let none = isSelection ? BeaconText.noneSelected : .noRegions
+        guard !regions.isEmpty else { return [none.text(.current)] }
         // Omit the server's columns if they would be empty, because most users do not use a server.
         guard regions.contains(where: { $0["type"] != nil }) else {
             return table(
@@ -180,7 +182,7 @@ enum BeaconTables {
 
     static func status(_ answer: JSONValue) -> [String] {
         let beacons = BeaconsAnswer(answer)
-        var lines = [BeaconText.watched.text(.current, "\(beacons.watched)")]
+        var lines = [BeaconText.areWatched.text(.current, "\(beacons.watched)")]
         if let hindrance = beacons.hindrance { lines.append(hindrance.line(.current)) }
         lines += beacons.inside.map { BeaconText.insideRegion.text(.current, $0) }
         lines += designated(answer)

@@ -71,15 +71,18 @@ struct BeaconsRegionsCommand: ParsableCommand {
     @OptionGroup var daemon: DaemonOptions
 
     func run() throws {
-        try daemon.ask(.regions, BeaconTables.regions, filter: filtered) {
+        let list = { (answer: JSONValue) in BeaconTables.regions(answer, isSelection: isSelection) }
+        try daemon.ask(.regions, list, filter: filtered) {
             JSONObject(regionsOf: try BeaconsAlone().monitor)
         }
     }
 
+    private var isSelection: Bool { type != nil || beacons != nil || update != nil }
+
     /// Returns the answer with only the regions that the options select; without options, returns it unchanged.
     private func filtered(_ answer: JSONValue) -> JSONValue {
         let wanted = [("type", type?.rawValue), ("beacons", beacons?.rawValue), ("update", update?.rawValue)]
-        guard wanted.contains(where: { $0.1 != nil }) else { return answer }
+        guard isSelection else { return answer }
         let regions = answer[update == .abandoned ? "abandoned" : "regions"]?.array ?? []
         let selected = regions.filter { region in
             wanted.allSatisfy { name, word in word == nil || region[name]?.string == word }

@@ -359,7 +359,7 @@ struct BeaconsAdvertiseCommand: ParsableCommand {
         try daemon.perform { client in
             let answer = try client.ask(.beacons(.advertise(frame)))
             let adapter = try client.status()?.adapter ?? "-"
-            try daemon.show(answer, done: BeaconText.advertising.message("\(frame.identity)", adapter))
+            try daemon.show(answer, done: BeaconText.advertised.message("\(frame.identity)", adapter))
         } alone: {
             try BeaconRun(adapterOptions.transport, for: seconds?.duration).advertise(frame, isJSON: daemon.json)
         }

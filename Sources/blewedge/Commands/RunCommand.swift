@@ -208,6 +208,9 @@ struct RunCommand: ParsableCommand {
             // Select a paired device by its stored identity, so that no other device is connected, whatever it
             // advertises.
             settings.device = known.pairedChoice(choice).map { .kept($0) } ?? choice
+            if settings.profiles.allSatisfy(\.isKeyboard), known.isUnpaired(choice) {
+                throw CommandFailure.unpairedKeyboard(choice)
+            }
             if security == nil, settings.security == .none, !known.isPaired(choice) {
                 try consent(to: choice, isForPeople: output == .people)
                 isOpenByWord = true

@@ -127,6 +127,8 @@ final class ScanRun {
     private let scan: RadioScan
     private var rows: ListedRows
     private var table = LiveTable()
+    /// Devices with keys in the bond file.
+    private let paired: Set<DeviceAddress>
 
     init(
         transport: AdapterTransport,
@@ -141,6 +143,9 @@ final class ScanRun {
         rows = ListedRows(devices.filter)
         self.duration = duration
         self.display = display
+        // Without the bond file, no device is marked as paired.
+        let bonds = (try? DaemonPaths.current()).flatMap { try? BondStore($0.bonds).read().bonds } ?? []
+        paired = Set(bonds.map(\.identityAddress))
         foreground.onFinish = { [unowned self] completion in stop(completion) }
     }
 
@@ -165,14 +170,18 @@ final class ScanRun {
     }
 
     private func heard(_ device: DiscoveredDevice) {
-        if case .news(let text) = display { foreground.print(text.line(ListedDevice(device))) }
+        if case .news(let text) = display { foreground.print(text.line(listed(device))) }
+    }
+
+    private func listed(_ device: DiscoveredDevice) -> ListedDevice {
+        ListedDevice(device, isPaired: paired.contains(device.address))
     }
 
     private func redraw(every period: Duration) {
         guard foreground.outcome == nil else { return }
         scan.expireDevices()
         let size = StandardStream.output.windowSize ?? (80, 24)
-        let devices = rows.rows(scan.devices.devices.map { ListedDevice($0) }, Self.choice())
+        let devices = rows.rows(scan.devices.devices.map(listed), Self.choice())
         foreground.print(table.frame(DeviceText.table(devices, columns: size.columns), rows: size.rows))
         _ = foreground.loop.schedule(at: MonotonicClock.now + period) { [unowned self] in redraw(every: period) }
     }
@@ -189,7 +198,7 @@ final class ScanRun {
         let finished = { [unowned self] in
             if case .success(.success)? = foreground.outcome, case .atTheEnd(let text) = display {
                 let columns = StandardStream.output.windowSize?.columns ?? 80
-                foreground.print(text.all(scan.devices.devices.map { ListedDevice($0) }, columns: columns))
+                foreground.print(text.all(scan.devices.devices.map(listed), columns: columns))
             }
             if scan.droppedReports > 0 {
                 Console.note(LogText.reportsDropped.message("\(scan.droppedReports)"))

@@ -24,7 +24,7 @@ struct ListedDevice: Equatable {
     private(set) var kind = DeviceKind.unknown
     /// True if the advertisement is that of a keyboard, even if the device also has a serial service.
     private(set) var isKeyboard = false
-    /// True if the daemon has keys of the device.
+    /// True if the bond file contains keys of the device.
     private(set) var isPaired = false
     /// Advertised battery level in percent; nil if the device does not advertise it.
     private(set) var battery: Int?
@@ -34,7 +34,8 @@ struct ListedDevice: Equatable {
     fileprivate(set) var isChosen = false
 
     /// Creates a device heard by this program.
-    init(_ device: DiscoveredDevice) {
+    init(_ device: DiscoveredDevice, isPaired: Bool) {
+        self.isPaired = isPaired
         address = device.address.address
         addressType = "\(device.address.type)"
         name = device.name
@@ -43,7 +44,9 @@ struct ListedDevice: Equatable {
         isKeyboard = device.isKeyboard
         solicited = device.data.solicitedServiceUUIDs
         lastHeard = WallClock.seconds(at: device.lastHeard)
-        json = JSONObject(device).text
+        var object = JSONObject(device)
+        if isPaired { object.add("paired", true) }
+        json = object.text
     }
 
     /// Creates a device that the daemon has heard; nil if the answer describes no device.

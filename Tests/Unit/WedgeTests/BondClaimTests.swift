@@ -79,6 +79,17 @@ struct BondClaimTests {
         try store.add(try bond(Self.open), name: "LINBLE-TEST")
         #expect(try store.read().pairedChoice(name) == nil)
         #expect(try store.read().isPaired(name))
+        #expect(known.isUnpaired(.name("OTHER")) && !known.isUnpaired(name))
+    }
+
+    @Test("A name may be that of a paired device whose name is unknown, an address may not")
+    func unnamed() throws {
+        let directory = try TestDirectory()
+        let store = store(directory)
+        try store.add(try bond())
+        let known = try store.read()
+        #expect(!known.isUnpaired(.name("OTHER")))
+        #expect(known.isUnpaired(.address(Self.open.address)) && !known.isUnpaired(.address(Self.address)))
     }
 
     @Test("A record with any letter changed or cut off is demanded of its device, and costs no other one its keys")
