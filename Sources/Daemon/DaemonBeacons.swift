@@ -218,7 +218,7 @@ final class DaemonBeacons {
         _ region: BeaconRegion?,
         _ options: WatchOptions
     ) -> Result<JSONObject, CommandFailure> {
-        let hasAdapter = radio.adapter != nil
+        let hasAdapter = radio.adapter != nil || hindrance?.state == .starting
         let answer = service.change { monitor in
             monitor.designate(codes, in: region, options, hasAdapter: hasAdapter) { beacons in
                 store.keep(beacons) == nil

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import Beacons
+import BluetoothAdapters
 import BluetoothHost
 import BluetoothPackets
 import Keystrokes
@@ -146,8 +147,16 @@ struct BeaconDaemonTests {
     @Test("SW-2, SW-8: without an adapter, `designate` answers -1")
     func noAdapter() throws {
         let bench = try DaemonBench()
-        _ = try bench.make(regions: Self.regions)
-        let designate = ControlRequest.beacons(.designate(["A17C"], in: try Self.region(Self.badges), .usual))
+        var opened: ((Result<any LowEnergyAdapter, AdapterError>) -> Void)?
+        let core = AdapterCore(bench.loop) { _, completion in opened = completion }
+        try bench.make(regions: Self.regions, opening: core).start { _ in }
+        #expect(try bench.until { opened != nil })
+        // While the adapter is being opened, there may be one.
+        let badges = try Self.region(Self.badges)
+        let first = ControlRequest.beacons(.designate(["00010003"], in: badges, .usual))
+        #expect(try bench.ask(first).get().text.contains("\"answer\":1"))
+        opened?(.failure(.noAdapter))
+        let designate = ControlRequest.beacons(.designate(["A17C"], in: badges, .usual))
         #expect(try bench.ask(designate).get().text.contains("\"answer\":-1"))
         try bench.end()
     }
