@@ -66,28 +66,33 @@ package enum ServiceManager: Hashable, Sendable, CaseIterable {
     }
 
     /// Service manager of this machine; nil if it is not supported.
-    package static var ofThisMachine: ServiceManager? { ServiceManager(.collect()) }
+    package static var ofThisMachine: ServiceManager? { found(below: "") }
 
-    /// Directory where runit looks for services; nil if it is at none of the usual paths.
-    static var serviceDirectory: String? {
-        ["/etc/service", "/var/service", "/service"].first(where: FileSystem.exists)
+    /// Returns the service manager of the machine whose files are in the directory `root`; nil if it is not supported.
+    static func found(below root: String) -> ServiceManager? { ServiceManager(.collect(below: root)) }
+
+    /// Returns the directory where runit looks for services; nil if it is at none of the usual paths.
+    static func serviceDirectory(below root: String) -> String? {
+        ["/etc/service", "/var/service", "/service"].first { FileSystem.exists(root + $0) }
     }
 }
 
 extension ServiceManager.Signs {
-    fileprivate static func collect() -> ServiceManager.Signs {
+    fileprivate static func collect(below root: String) -> ServiceManager.Signs {
+        func exists(_ path: String) -> Bool { FileSystem.exists(root + path) }
         var signs = ServiceManager.Signs()
-        signs.hasSystemd = FileSystem.exists("/run/systemd/system")
+        signs.hasSystemd = exists("/run/systemd/system")
         signs.hasOpenRC =
-            FileSystem.exists("/run/openrc")
+            exists("/run/openrc")
             && ["rc-service", "rc-update"].allSatisfy { name in
-                SetupFacts.directories.contains { FileSystem.isExecutable("\($0)/\(name)") }
+                SetupFacts.directories.contains { FileSystem.isExecutable("\(root)\($0)/\(name)") }
             }
-        signs.hasServices = ServiceManager.serviceDirectory != nil
-        signs.hasInittab = FileSystem.exists("/etc/inittab")
-        signs.name = FileSystem.line(of: "/proc/1/comm") ?? ""
+        signs.hasServices = ServiceManager.serviceDirectory(below: root) != nil
+        signs.hasInittab = exists("/etc/inittab")
+        signs.name = FileSystem.line(of: root + "/proc/1/comm") ?? ""
         // Only root can read the path of the first process's program; for other users, use the target of /sbin/init.
-        signs.program = FileSystem.target(ofLink: "/proc/1/exe") ?? FileSystem.target(ofLink: "/sbin/init") ?? ""
+        signs.program =
+            FileSystem.target(ofLink: root + "/proc/1/exe") ?? FileSystem.target(ofLink: root + "/sbin/init") ?? ""
         return signs
     }
 }

@@ -62,43 +62,47 @@ package struct SetupFacts: Equatable, Sendable {
     static let mostBytes = 1 << 28
 
     /// Collects the facts about this machine, without changing anything.
-    package static func collect() -> SetupFacts {
+    ///
+    /// `root` is the directory that contains the machine's files; empty for this machine.
+    package static func collect(below root: String = "") -> SetupFacts {
+        func exists(_ path: String) -> Bool { FileSystem.exists(root + path) }
+        func isExecutable(_ path: String) -> Bool { FileSystem.isExecutable(root + path) }
         var facts = SetupFacts()
         for name in allNames {
-            facts.programs[name] = directories.map { "\($0)/\(name)" }.first(where: FileSystem.isExecutable)
+            facts.programs[name] = directories.map { "\($0)/\(name)" }.first(where: isExecutable)
         }
-        facts.serviceDirectory = ServiceManager.serviceDirectory ?? ""
-        facts.manager = .ofThisMachine
-        let hasMdev =
-            FileSystem.exists("/etc/mdev.conf") || directories.contains { FileSystem.isExecutable("\($0)/mdev") }
-        facts.hasMdev = hasMdev && !FileSystem.exists("/run/udev/control")
-        facts.hasModuleList = FileSystem.exists("/etc/modules") && !FileSystem.exists("/etc/modules-load.d")
-        let user = AccountFiles().user(named: SetupPlan.user)
+        facts.serviceDirectory = ServiceManager.serviceDirectory(below: root) ?? ""
+        facts.manager = .found(below: root)
+        let hasMdev = exists("/etc/mdev.conf") || directories.contains { isExecutable("\($0)/mdev") }
+        facts.hasMdev = hasMdev && !exists("/run/udev/control")
+        facts.hasModuleList = exists("/etc/modules") && !exists("/etc/modules-load.d")
+        let user = AccountFiles(directory: root + "/etc").user(named: SetupPlan.user)
         facts.hasUser = user != nil
-        facts.isActive = FileSystem.exists("/run/blewedge/control")
-        let configuration = try? Configuration.read(DaemonPaths.system.configurationFile)
+        facts.isActive = exists("/run/blewedge/control")
+        let configuration = try? Configuration.read(FilePath(root + DaemonPaths.system.configurationFile.string))
         facts.hasServer = configuration?.beacons.server != nil
-        facts.isPackaged = ServiceFile.all.compactMap(\.packagedPath).contains(where: FileSystem.exists)
-        facts.isTimerEnabled = FileSystem.exists("/etc/systemd/system/timers.target.wants/\(SetupPlan.timer)")
+        facts.isPackaged = ServiceFile.all.compactMap(\.packagedPath).contains(where: exists)
+        facts.isTimerEnabled = exists("/etc/systemd/system/timers.target.wants/\(SetupPlan.timer)")
         let helped = HelpFile.Reader.allCases.map(\.path)
         for path in Set(ServiceFile.all.map(\.path) + ServiceLines.all.map(\.path) + helped) {
-            guard let bytes = try? FileSystem.contents(of: path, limit: 1 << 20) else { continue }
+            guard let bytes = try? FileSystem.contents(of: root + path, limit: 1 << 20) else { continue }
             facts.files[path] = String(decoding: bytes, as: UTF8.self)
         }
-        facts.made = Set(SetupPlan.made(facts).filter { FileSystem.exists($0) || FileSystem.target(ofLink: $0) != nil })
-        facts.program = FileSystem.target(ofLink: "/proc/self/exe") ?? ""
-        facts.isProgramInstalled = isSame(facts.program, SetupPlan.programPath)
-        facts.softBlocks = FileSystem.names(in: "/sys/class/rfkill").map { "/sys/class/rfkill/\($0)" }.filter {
-            FileSystem.line(of: $0 + "/type") == "bluetooth" && FileSystem.line(of: $0 + "/soft") == "1"
+        facts.made = Set(
+            SetupPlan.made(facts).filter { exists($0) || FileSystem.target(ofLink: root + $0) != nil }
+        )
+        facts.program = FileSystem.target(ofLink: root + "/proc/self/exe") ?? ""
+        facts.isProgramInstalled = isSame(root + facts.program, root + SetupPlan.programPath)
+        let switches = FileSystem.names(in: root + "/sys/class/rfkill").map { "/sys/class/rfkill/\($0)" }
+        facts.softBlocks = switches.filter {
+            FileSystem.line(of: root + $0 + "/type") == "bluetooth" && FileSystem.line(of: root + $0 + "/soft") == "1"
         }.map { $0 + "/soft" }
-        let maker = FileSystem.owner(of: UInputDevice.path)
-        facts.isMakerGiven = maker != nil && maker == user?.number
-        facts.needsSerialDriver = SerialDevice.bluetoothControllers().contains { !$0.hasDriver }
+        facts.isMakerGiven = user.map { FileSystem.owner(of: root + UInputDevice.path) == $0.number } ?? false
+        facts.needsSerialDriver = SerialDevice.bluetoothControllers(sysfs: root + "/sys").contains { !$0.hasDriver }
         return facts
     }
 
     private static func isSame(_ first: String, _ second: String) -> Bool {
-        guard first != second else { return true }
         guard let other = try? FileSystem.contents(of: second, limit: mostBytes),
             let own = try? FileSystem.contents(of: first, limit: mostBytes)
         else { return false }
