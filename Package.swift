@@ -338,7 +338,7 @@ let package = Package(
             "CommandLineTests",
             [
                 "TestSupport", "ClockSupport", "FirmwareSupport", "RadioMeasuring", "blewedge", "Setup", "Daemon",
-                "Control", "Link", "Configuration", "Devices", "BeaconServer", "Beacons",
+                "Control", "Link", "Configuration", "Devices", "BeaconServer", "Beacons", "Measuring", "Rehearsal",
                 "Typing", "Texts", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets",
                 "VirtualAdapters", "Keystrokes", "LinuxIO", systemPackage,
             ]

@@ -66,5 +66,53 @@
             #expect(isNoted)
             #expect(notes.count == 1 && notes.first?.contains("3") == true)
         }
+
+        @Test("A notice without barcodes runs nothing, and the next one follows; the end is told when all have run")
+        func emptyNotice() throws {
+            let directory = try TestDirectory()
+            try directory.writeProgram(
+                "#!/bin/sh\necho \"$BLEWEDGE_EVENT $BLEWEDGE_COUNT\" >>'\(directory("events"))'\n",
+                to: "hook"
+            )
+            let loop = try EventLoop()
+            var notes: [String] = []
+            let runner = try HookRunner(directory("hook"), HookBarcodes(.dropNewest), on: loop) {
+                notes.append($0.english)
+            }
+            var ends = 0
+            runner.drain { ends += 1 }
+            #expect(ends == 1)
+            for occasion in [HookNotice.Occasion.received, .connect, .received, .disconnect, .disconnect] {
+                runner.add(HookNotice(occasion))
+            }
+            runner.drain { ends += 1 }
+            #expect(ends == 1)
+            #expect(try loop.run { ends > 1 })
+            let events = try FileSystem.contents(of: directory("events"), limit: 4096)
+            #expect(events == Array("connect 1\ndisconnect 2\n".utf8) && ends == 2 && notes.isEmpty)
+        }
+
+        @Test("A program that cannot be started is told of once; a command must be a program that can be executed")
+        func missing() throws {
+            let directory = try TestDirectory()
+            try directory.writeProgram("#!/nonexistent/interpreter\n", to: "hook")
+            let loop = try EventLoop()
+            var notes: [String] = []
+            let runner = try HookRunner(directory("hook"), HookBarcodes(.dropNewest), on: loop) {
+                notes.append($0.english)
+            }
+            for occasion in [HookNotice.Occasion.connect, .disconnect] { runner.add(HookNotice(occasion)) }
+            var isOver = false
+            runner.drain { isOver = true }
+            #expect(try loop.run { isOver })
+            #expect(notes.count == 1)
+            try directory.write("", to: "text")
+            #expect(throws: Never.self) { try HookRunner.check("sh") }
+            #expect(throws: Never.self) { try HookRunner.check("/bin/sh") }
+            for command in ["", "sh/", "no such program", directory("text"), directory("none")] {
+                let failure = #expect(throws: CommandFailure.self) { try HookRunner.check(command, named: "hook") }
+                #expect(failure?.status == .configuration, "\(command)")
+            }
+        }
     }
 #endif

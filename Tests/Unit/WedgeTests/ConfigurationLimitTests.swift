@@ -187,7 +187,7 @@ struct ConfigurationLimitTests {
             length-bytes = 2
             length-high-first = true
             length-surplus = 3
-            end = "0D 0A"
+            end = "0D0A"
             checksum = "xor"
             checksum-from = 1
             checksum-behind-end = true
