@@ -221,5 +221,34 @@ struct ServiceManagerTests {
         let starts = service.split(separator: "\n").filter { $0.contains("blewedge run") }
         #expect(starts.count == 3 && starts.allSatisfy { $0.contains("blewedge run --user blewedge </dev/null") })
         #expect(ServiceManager.allCases.allSatisfy { $0.start.contains("blewedge") })
+        let words = ServiceManager.allCases.map { $0.startWords.joined(separator: " ") }
+        #expect(words.first == "systemctl --no-ask-password start blewedge")
+        #expect(words.dropFirst() == ServiceManager.allCases.dropFirst().map(\.start)[...])
+    }
+
+    @Test("Without the programs of the service manager, setup handles the files and runs what is there")
+    func withoutPrograms() {
+        let common = [
+            "write /etc/modules-load.d/blewedge.conf", "write /usr/local/sbin/blewedge-service",
+            "install -m 755 /opt/blewedge /usr/local/bin/blewedge",
+            "install -d -o blewedge -g blewedge /var/lib/blewedge",
+        ]
+        let ends: [ServiceManager: (starting: [String], stopping: [String])] = [
+            .systemd: ([], []), .openrc: ([], []),
+            .runit: (["ln -s /etc/sv/blewedge /etc/service/blewedge", Self.awaiting], ["rm /etc/service/blewedge"]),
+        ]
+        for (manager, end) in ends {
+            var facts = freshMachine(manager)
+            facts.programs = [:]
+            let steps = SetupPlan.installing(facts)
+            let own = lines(steps).filter { !common.contains($0) && !$0.hasPrefix("write ") }
+            #expect(own == end.starting, "\(manager)")
+            #expect(lines(steps).filter(common.contains).count == (manager == .systemd ? 3 : 4))
+            let ready = after(steps, facts)
+            let removed = lines(SetupPlan.removing(ready))
+            let places = Set(ready.files.keys).subtracting(["/etc/inittab"]).map { "rm \($0)" }
+            #expect(Array(removed.filter { !places.contains($0) }.prefix(end.stopping.count)) == end.stopping)
+            #expect(Set(places).isSubset(of: removed), "\(manager)")
+        }
     }
 }

@@ -126,6 +126,7 @@ struct DaemonPathsTests {
         #expect(found.lock("hci0") == "/run/blewedge/hci0.lock")
         #expect(found.lock("user:hci0") == "/run/blewedge/hci0.lock")
         #expect(found.lock("h4:unix:/tmp/../a") == "/run/blewedge/h4-unix--tmp----a.lock")
+        #expect(found.lock("h4:unix:/ü１z9") == "/run/blewedge/h4-unix----z9.lock")
         #expect(found.withSystem == [.system])
     }
 
