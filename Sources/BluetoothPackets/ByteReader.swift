@@ -323,7 +323,7 @@ public struct DecodingError: Error, Equatable, Sendable, CustomStringConvertible
 
 /// Conversions to and from hexadecimal text, which is written in uppercase.
 public enum Hexadecimal {
-    /// Returns the last `digits` hexadecimal digits of `value`, with leading zeros.
+    /// Returns `value` with at least `digits` hexadecimal digits, padded with leading zeros.
     public static func text(_ value: UInt64, digits: Int) -> String {
         let plain = String(value, radix: 16, uppercase: true)
         return String(repeating: "0", count: max(0, digits - plain.utf8.count)) + plain

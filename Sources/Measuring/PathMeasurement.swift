@@ -35,7 +35,7 @@ public enum PathMeasurement {
         _ pattern: Pattern,
         _ table: CompiledTable,
         chunk: Int,
-        burst: Int = 1,
+        burst: Int,
         to sink: Sink
     ) throws -> (Int) -> Void {
         let path = try Path(table)
@@ -46,7 +46,7 @@ public enum PathMeasurement {
     public static func referenceTurns(
         _ pattern: Pattern,
         chunk: Int,
-        burst: Int = 1,
+        burst: Int,
         to sink: Sink
     ) throws -> (Int) -> Void {
         let path = try CPath(sink)

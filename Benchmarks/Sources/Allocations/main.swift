@@ -35,7 +35,7 @@ let control = allocations(turns) { count in
         if kept.count < 16 { kept.append(Block()) } else { kept[turn % 16] = Block() }
     }
 }
-let path = allocations(turns, try PathMeasurement.turns(pattern, table, chunk: 20, to: sink))
+let path = allocations(turns, try PathMeasurement.turns(pattern, table, chunk: 20, burst: 1, to: sink))
 
 let events = AdvertisingEvents()
 var devices = DeviceTable()

@@ -214,4 +214,16 @@ struct BeaconMonitorTests {
         #expect(monitor.inside == [BeaconRegion(uuids[9_999])])
         #expect(monitor.unwatch(.initial) == 10_000)
     }
+
+    @Test("A new monitor has counted nothing, and is in no region before it has entered it")
+    func beginning() throws {
+        var monitor = try Self.monitor()
+        #expect(integersOtherThanZero(in: monitor.counters).isEmpty)
+        let badges = try #require(BeaconRegion(Self.badges))
+        let unknown = BeaconRegion(BluetoothUUID(high: 1, low: 2))
+        #expect(monitor.watch(.initial) > 0 && !monitor.isInside(badges) && !monitor.isInside(unknown))
+        _ = Self.see(&monitor, Self.badges + "/1/1", at: 0)
+        #expect(monitor.isInside(badges) && !monitor.isInside(unknown) && monitor.inside == [badges])
+        #expect(monitor.counters.reports == 2 && monitor.counters.beacons == 2)
+    }
 }

@@ -100,7 +100,17 @@ final class FakeAdapter: LowEnergyAdapter {
         handler?(.failed(name, cause: cause))
     }
 
-    func close() {}
+    /// Number of times that the adapter was closed.
+    private(set) var closings = 0
+
+    func close() { closings += 1 }
+
+    /// Function that renews the adapter; without it, nothing is done.
+    var onRenew: ((_ completion: @escaping (Bool) -> Void) -> Void)?
+
+    func renew(completion: @escaping (Bool) -> Void) {
+        if let onRenew { onRenew(completion) } else { completion(false) }
+    }
 
     func makeChannel(_ device: DeviceAddress) -> FakeChannel {
         let channel = FakeChannel(device, loop) { [weak self] pdu in self?.answers[pdu] }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothPackets
+import TestSupport
 import Testing
 
 @testable import BluetoothAdapters
@@ -131,5 +133,33 @@ import Testing
         #expect((1...3).map { _ in watch.fail(byController: false) } == [false, false, false])
         #expect((1...3).map { _ in watch.fail(byController: true) } == [false, false, true])
         #expect(watch.counts.failedScans == 18)
+    }
+
+    @Test("All counts of a new radio are zero, and those of several controllers are added each to its own")
+    func counts() {
+        #expect(integersOtherThanZero(in: RadioCounts()).isEmpty)
+        #expect(integersOtherThanZero(in: EarlyValues()).isEmpty)
+        var counts = ControllerCounts()
+        (counts.probes, counts.repeatedResets, counts.repeatedConnections, counts.droppedBytes) = (1, 2, 3, 4)
+        (counts.grantedParameters, counts.refusedParameters, counts.badFrames, counts.crossedLinks) = (5, 6, 7, 8)
+        var sum = counts
+        for _ in 0..<2 { sum.add(counts) }
+        #expect(Mirror(reflecting: sum).children.map { $0.value as? UInt64 } == [3, 6, 9, 12, 15, 18, 21, 24])
+    }
+
+    @Test("An adapter that comes back under another name has moved; one without an address has not")
+    func moved() {
+        var counts = RadioCounts()
+        let steps: [(String, UInt64, moved: UInt64)] = [
+            ("hci0", 7, 0), ("hci0", 7, 0), ("hci1", 7, 1), ("hci1", 8, 1), ("hci2", 7, 1), ("hci3", 7, 2),
+            ("hci0", 0, 2), ("hci1", 0, 2),
+        ]
+        for (place, step) in steps.enumerated() {
+            counts.noteOpened(step.0, BluetoothAddress(rawValue: step.1))
+            #expect(counts.opened == UInt64(place + 1) && counts.moved == step.moved, "\(step)")
+        }
+        counts.noteFailure(.notEstablished)
+        counts.noteFailure(.timedOut(.seconds(1)))
+        #expect(counts.failedAttempts == 2 && counts.cancelledAttempts == 1)
     }
 }

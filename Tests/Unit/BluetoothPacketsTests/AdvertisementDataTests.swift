@@ -110,6 +110,37 @@ private func size(_ value: AdvertisementData) -> Int {
         )
     }
 
+    @Test("Either packet may lack what the other has, and what both have is there once")
+    func mergesEach() throws {
+        func data(_ text: String) throws -> AdvertisementData {
+            let bytes = try #require(Hexadecimal.bytes(text.filter { $0 != " " }))
+            let parsed = AdvertisementData.parse(bytes.span)
+            #expect(parsed.fault == nil)
+            return parsed.value
+        }
+        // Services (incomplete), solicited services, manufacturer and service data, and a structure of another type.
+        let one = try data("03020A18 03141218 04FF4C0001 04160F1864 02DD01")
+        let two = try data(
+            "020105 020A08 0319C103 03094142 0514 12181318 04FF4C0001 04FF4C0002 04160F1865 02DD01 02DD02"
+        )
+        let alone = ["flags 05", "name AB complete", "tx 8", "appearance 03C1", "services 180A more"]
+        #expect(
+            describe(.init(value: one.merged(with: two))) == alone + [
+                "solicited 1812,1813", "manufacturer 004C 01", "manufacturer 004C 02", "service-data 180F 64",
+                "service-data 180F 65", "other DD 01", "other DD 02",
+            ]
+        )
+        #expect(
+            describe(.init(value: two.merged(with: one))) == alone + [
+                "solicited 1812,1813", "manufacturer 004C 01", "manufacturer 004C 02", "service-data 180F 65",
+                "service-data 180F 64", "other DD 01", "other DD 02",
+            ]
+        )
+        let none = AdvertisementData()
+        #expect(!none.hasMoreServices && none.merged(with: none) == none && one.merged(with: none) == one)
+        #expect(none.merged(with: two) == two)
+    }
+
     @Test("T11: no character of a printable name can move a cursor, turn the writing, or hide")
     func printableNames() {
         let name = "a\u{1B}[2J\u{7}\r\n\t\u{0}\u{7F}\u{9B}\u{202E}\u{200F}\u{2066}\u{2028}\u{FEFF}\u{E000} é日本"

@@ -76,6 +76,88 @@ import Testing
         let fault = reader.error("f", .invalidValue(7))
         #expect("\(fault)" == "Test: f at byte 0: impossible value 7")
     }
+
+    @Test("Long integers, UUIDs of each length, values in a row and the rest of a packet have these bytes")
+    func otherFields() throws {
+        let all = (UInt8(0)...0x0F).map { $0 }
+        let number: UInt128 = 0x0F0E_0D0C_0B0A_0908_0706_0504_0302_0100
+        var writer = ByteWriter()
+        writer.write(number)
+        #expect(writer.bytes == all)
+        var reader = ByteReader(all.span, packet: "Test")
+        #expect(try reader.readUInt128("a") == number)
+        let isAtEnd = reader.isAtEnd
+        #expect(isAtEnd)
+        let long = BluetoothUUID(high: 0x0F0E_0D0C_0B0A_0908, low: 0x0706_0504_0302_0100)
+        let base = "FB349B5F8000008000100000"
+        let uuids: [(count: Int, bytes: String, uuid: BluetoothUUID, written: String)] = [
+            (2, "0A18", BluetoothUUID(0x180A as UInt16), "0A18"),
+            (4, "0A180000", BluetoothUUID(0x180A as UInt16), "0A18"),
+            (4, "78563412", BluetoothUUID(0x1234_5678 as UInt32), base + "78563412"),
+            (16, Hexadecimal.text(all), long, Hexadecimal.text(all)),
+            (16, base + "0A180000", BluetoothUUID(0x180A as UInt16), "0A18"),
+        ]
+        for (count, text, uuid, written) in uuids {
+            let bytes = try #require(Hexadecimal.bytes(text))
+            var reader = ByteReader(bytes.span, packet: "Test")
+            #expect(try reader.readUUID(byteCount: count, "b") == uuid)
+            var writer = ByteWriter()
+            writer.write(uuid)
+            #expect(Hexadecimal.text(writer.bytes) == written)
+        }
+        let address = BluetoothAddress(rawValue: 0x0605_0403_0201)
+        #expect(ByteWriter.bytes(0x00 as UInt8, address, 0x0807 as UInt16, [0x09, 0x0A] as [UInt8]) == Array(0...0x0A))
+        var rest = ByteReader(all.span, packet: "Test")
+        _ = try rest.readBytes(count: 14, "c")
+        let last = [UInt8](copying: rest.readRest())
+        let end = rest.offset
+        #expect(last == [0x0E, 0x0F] && end == 16)
+    }
+
+    @Test("An error names the packet, the field and the offset, with the reason in words")
+    func errors() {
+        let reasons: [(DecodingError.Reason, String)] = [
+            (.truncated(needed: 4, available: 1), "needs 4 bytes, 1 are left"),
+            (.trailing(count: 3), "3 bytes too many"),
+            (.invalidLength(5), "impossible length 5"), (.invalidValue(6), "impossible value 6"),
+            (.unexpectedCode(7), "unexpected code 7"),
+        ]
+        for (reason, text) in reasons {
+            let error = DecodingError(packet: "Test", field: "f", offset: 2, reason: reason)
+            #expect(error.description == "Test: f at byte 2: \(text)")
+        }
+    }
+
+    private func begins(_ bytes: [UInt8], with prefix: [UInt8]) -> Bool { bytes.span.begins(with: prefix.span) }
+
+    @Test("Bytes begin with each of their prefixes, and with nothing that differs in one bit")
+    func prefixes() {
+        let bytes = (0..<70).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 11) }
+        for count in 0...50 {
+            let prefix = Array(bytes[..<count])
+            for length in [0, max(0, count - 1), count, count + 1, 70] {
+                #expect(begins(Array(bytes[..<length]), with: prefix) == (length >= count), "\(count) \(length)")
+            }
+            for place in 0..<count {
+                var other = prefix
+                other[place] ^= 1 << (place % 8)
+                #expect(!begins(bytes, with: other) && !begins(prefix, with: other), "\(count) \(place)")
+            }
+        }
+    }
+
+    @Test("Hexadecimal digits are read in pairs and either case, and written in capitals")
+    func hexadecimal() {
+        #expect(Hexadecimal.bytes("09afAF") == [0x09, 0xAF, 0xAF] && Hexadecimal.bytes("") == [])
+        for text in ["0", "000", "0g", "0G", "0/", "0:", "0@", "0`", " 00", "00 ", "0x"] {
+            #expect(Hexadecimal.bytes(text) == nil, "\(text)")
+        }
+        #expect(Hexadecimal.text([0x00, 0x09, 0xAF] as [UInt8]) == "0009AF")
+        let numbers = [(0 as UInt64, 0), (0, 1), (0xAB, 1), (0xAB, 2), (0xAB, 4)].map {
+            Hexadecimal.text($0, digits: $1)
+        }
+        #expect(numbers == ["0", "0", "AB", "AB", "00AB"])
+    }
 }
 
 @Suite struct BluetoothAddressTests {

@@ -66,4 +66,65 @@ struct LedgerTests {
         // The device received each typed byte once, and one more press for each write that was cut within a keystroke.
         #expect(path.keyboard.keystrokes - path.halfKeystrokes == Int(account.typed))
     }
+
+    @Test("All counts of a new account are zero, and each call of the producer adds to its own counts")
+    func producer() {
+        let none = Ledger.Snapshot()
+        #expect(integersOtherThanZero(in: none).isEmpty && none.losses.count == 6 && none.rejections.count == 6)
+        for handsOver in [false, true] {
+            let ledger = Ledger(handsOver: handsOver)
+            #expect(ledger.snapshot() == none && !ledger.endsInMissingBytes)
+            ledger.addFrames(wrapping: 1, bad: 2)
+            ledger.addWithheld(4)
+            ledger.addGated(8)
+            ledger.addReceived(2000)
+            ledger.addRingFull(16)
+            #expect(ledger.endsInMissingBytes)
+            ledger.missingBytesFollowed()
+            ledger.settle(delivered: 32, undelivered: 64)
+            for (fate, count) in [(Ledger.Fate.typed, 128), (.withheld, 256), (.gated, 512), (.cut, 0)] {
+                ledger.add(count, to: fate)
+            }
+            var account = none
+            account.received = 2015
+            // Bytes that are on their way to another output are not typed before they are delivered.
+            account.typed = handsOver ? 32 : 160
+            account.discarded = 261
+            account.withheld = 260
+            account.rejections[Ledger.Rejection.frame.rawValue] = 2
+            account.gated = 520
+            account.losses[Ledger.Loss.ringFull.rawValue] = 16
+            account.losses[Ledger.Loss.undelivered.rawValue] = 64
+            account.waiting = handsOver ? 1120 : 992
+            #expect(ledger.snapshot() == account && !ledger.endsInMissingBytes)
+        }
+    }
+
+    @Test("Each outcome of the consumer has its own count")
+    func consumer() {
+        let fates: [(Ledger.Fate, WritableKeyPath<Ledger.Snapshot, UInt64>)] = [
+            (.typed, \.typed), (.discarded, \.discarded), (.gated, \.gated), (.untypable, \.rejections[0]),
+            (.tooShort, \.rejections[1]), (.tooLong, \.rejections[2]), (.duplicate, \.rejections[3]),
+            (.cut, \.rejections[4]), (.writeFailed, \.losses[1]), (.tooOld, \.losses[2]),
+            (.disconnected, \.losses[3]), (.switched, \.losses[4]),
+        ]
+        for (fate, count) in fates {
+            let ledger = Ledger()
+            ledger.addReceived(10)
+            ledger.add(3, to: fate)
+            var account = Ledger.Snapshot()
+            account.received = 10
+            account[keyPath: count] = 3
+            account.waiting = 7
+            #expect(ledger.snapshot() == account, "\(fate)")
+        }
+        #expect(
+            Ledger.Rejection.allCases.map { Ledger.Fate($0) } == [
+                .untypable, .tooShort, .tooLong, .duplicate, .cut, nil,
+            ]
+        )
+        #expect(
+            Ledger.Loss.allCases.map { Ledger.Fate($0) } == [nil, .writeFailed, .tooOld, .disconnected, .switched, nil]
+        )
+    }
 }

@@ -2,6 +2,7 @@
 
 import Keystrokes
 import Measuring
+import TestSupport
 import Testing
 
 @Suite struct MeasuringTests {
@@ -59,6 +60,11 @@ import Testing
             let result = try #require(Comparison(one, [one], repetitions: 6).run(using: &random).first)
             #expect(result.isDisturbed == (preemptions > 0) && result.repetitions >= 6)
         }
+    }
+
+    @Test("A time is zero before it was measured")
+    func noTime() {
+        #expect(integersOtherThanZero(in: ThreadPair.Time()).isEmpty && integersOtherThanZero(in: Faults()).isEmpty)
     }
 
     @Test("A quantile lies between its neighbours in proportion")

@@ -8,6 +8,7 @@ import Daemon
 import Devices
 import Link
 import LinuxIO
+import TestSupport
 import Testing
 
 @Suite("The simulated module")
@@ -184,6 +185,42 @@ struct SimulatedModuleTests {
         #expect(throws: SimulationFailure.self) { try long.start { _ in } }
     }
 }
+
+#if DEBUG
+    @Suite("The pace of lines", .virtualTime)
+    struct LineSenderTests {
+        @Test("Lines start a period apart; a pause postpones the next one, but a shorter one does not")
+        func period() throws {
+            let loop = try EventLoop()
+            let adapter = StubPeripheral()
+            weak var sender: LineSender?
+            let module = try SimulatedModule(.linble, name: "LINBLE-TEST", on: RadioArbiter(on: loop, using: adapter)) {
+                if case .subscribed(true) = $0 { sender?.pump() }
+            }
+            var times: [Duration] = []
+            let made = LineSender(module, every: .seconds(1), on: loop, next: { times.count < 5 ? [0x31, 0x0D] : nil })
+            { _ in
+                times.append(MonotonicClock.now)
+            }
+            sender = made
+            #expect(made.lines == 0)
+            try module.start { _ in }
+            let start = MonotonicClock.now
+            adapter.connect(1).request([0x12, 0x0A, 0x00, 0x01, 0x00])
+            #expect(times == [start])
+            // A call while no line is due sends none.
+            made.pump()
+            #expect(times.count == 1)
+            #expect(try loop.run(turn: .milliseconds(100)) { times.count == 2 })
+            made.postpone(by: .seconds(5))
+            #expect(try loop.run(turn: .milliseconds(100)) { times.count == 3 })
+            made.postpone(by: .milliseconds(10))
+            #expect(try loop.run(turn: .milliseconds(100)) { times.count == 5 })
+            #expect(times.map { ($0 - start).components.seconds } == [0, 1, 6, 7, 8])
+            #expect(made.lines == 5)
+        }
+    }
+#endif
 
 @Suite("Lines")
 struct LineSplitterTests {

@@ -3,11 +3,13 @@
 import BluetoothAdapters
 import BluetoothHost
 import BluetoothPackets
+import Configuration
 import Control
 import Devices
 import Keystrokes
 import LinuxIO
 import SystemPackage
+import TestSupport
 import Testing
 import Texts
 import Typing
@@ -162,5 +164,30 @@ struct StatusObjectTests {
         #expect(
             [LinkFailure.closedByPeer, .system(.connectionReset), .notSecured].map(\.isHangUp) == [true, true, false]
         )
+    }
+
+    @Test("Links are counted once each by the first cause of their end, which is a member of its own")
+    func linkCounts() {
+        var counts = LinkCounts()
+        #expect(integersOtherThanZero(in: counts).isEmpty)
+        for (place, end) in LinkCounts.End.allCases.enumerated() {
+            for _ in 0...place {
+                counts.begin()
+                counts.end(end)
+                counts.end(.endedByDevice)
+            }
+        }
+        #expect(
+            counts.object.text == #"{"ready":36,"endedByDevice":1,"outOfReach":2,"protocolBroken":3,"flooded":4,"#
+                + #""notSecured":5,"withAdapter":6,"endedHere":7,"failed":8}"#
+        )
+    }
+
+    @Test("All counts of values, of lines and of a simulated module begin at zero")
+    func zeros() {
+        #expect(integersOtherThanZero(in: ValueCounts()).isEmpty)
+        #expect(integersOtherThanZero(in: LineQueue.Counts()).isEmpty)
+        #expect(integersOtherThanZero(in: SimulatedModule.Counts()).isEmpty)
+        #expect(LineQueue(.dropNewest).waiting == 0)
     }
 }
