@@ -8,6 +8,12 @@
 
     @testable import BluetoothAdapters
 
+    extension FakeAdapter {
+        func renew(completion: @escaping (Bool) -> Void) {
+            if let onRenew { onRenew(completion) } else { completion(false) }
+        }
+    }
+
     /// Attempts to open an adapter, in virtual time.
     @Suite(.timeLimit(.minutes(5))) struct AdapterCoreTests {
         private final class Bench {

@@ -24,4 +24,20 @@ import Testing
         watch.note(foreignCommands: 2, now: .seconds(31))
         #expect(watch.deadline == .seconds(91))
     }
+
+    @Test("The interval is in units of 0.625 ms, from 20 ms to 10.24 s; 100 ms is the usual one")
+    func units() {
+        let intervals: [(Duration, UInt16)] = [
+            (.seconds(-1), 32), (.zero, 32), (.microseconds(20_624), 32), (.microseconds(20_625), 33),
+            (.milliseconds(1020), 1632), (.milliseconds(10_239), 16_382), (.milliseconds(10_240), 16_384),
+            (.seconds(11), 16_384), (.seconds(100), 16_384),
+        ]
+        for (interval, slots) in intervals {
+            #expect(Advertisement(data: [], interval: interval).intervalSlots == slots, "\(interval)")
+        }
+        let usual = Advertisement(data: [2, 1, 6])
+        #expect(
+            usual.intervalSlots == 160 && usual.isConnectable && usual.scanResponse.isEmpty && usual.data == [2, 1, 6]
+        )
+    }
 }

@@ -29,6 +29,10 @@ final class FakeAdapter: LowEnergyAdapter {
     /// Number of attempts started; the next property counts cancelled ones.
     var begun = 0
     var cancelled = 0
+    /// Number of times that the adapter was closed.
+    var closings = 0
+    /// Function that renews the adapter; without it, nothing is done.
+    var onRenew: ((_ completion: @escaping (Bool) -> Void) -> Void)?
     var disconnected: [DeviceAddress] = []
     var scanners: [FakeScanner] = []
     var channels: [FakeChannel] = []
@@ -100,17 +104,7 @@ final class FakeAdapter: LowEnergyAdapter {
         handler?(.failed(name, cause: cause))
     }
 
-    /// Number of times that the adapter was closed.
-    private(set) var closings = 0
-
     func close() { closings += 1 }
-
-    /// Function that renews the adapter; without it, nothing is done.
-    var onRenew: ((_ completion: @escaping (Bool) -> Void) -> Void)?
-
-    func renew(completion: @escaping (Bool) -> Void) {
-        if let onRenew { onRenew(completion) } else { completion(false) }
-    }
 
     func makeChannel(_ device: DeviceAddress) -> FakeChannel {
         let channel = FakeChannel(device, loop) { [weak self] pdu in self?.answers[pdu] }

@@ -123,8 +123,8 @@
                     bench.tell("0400 0300 0000")
                     CallScript.use { site in
                         guard site.kind == .management, site.call == .recvmsg else { return nil }
-                        calls.add(1, ordering: .relaxed)
-                        return .error(error)
+                        // A channel that goes on reading gets its packet at last, so that it does not keep the loop busy.
+                        return calls.add(1, ordering: .relaxed).newValue > 100 ? nil : .error(error)
                     }
                     try bench.wait()
                     #expect(bench.notes == ["0 3: timed out", "0 2: timed out", "0 failure \(error.rawValue)"])

@@ -20,5 +20,8 @@ struct BarcodesTests {
         #expect(Set(some).count == 1000)
         #expect(some.allSatisfy { $0.utf8.count == 13 })
         #expect(Barcodes.numbered(-1).utf8.count == 13)
+        // The weights are 1 and 3 in turn: 2 + 8 = 10, and 2 + 3 * 9 + 1 = 30.
+        let numbers = [0, 9, 10_000_000_009].map(Barcodes.numbered)
+        #expect(numbers == ["2000000000008", "2000000000091", "2000000000091"])
     }
 }
