@@ -130,6 +130,29 @@
             }
         }
 
+        @Test("A start that is stopped before its end is not reported, neither after an answer nor after a failure")
+        func stoppedStart() throws {
+            for fails in [false, true] {
+                try KernelSockets.run { controller in
+                    let adapter = controller.kernel.adapter
+                    var (results, stops) = (0, 0)
+                    controller.unanswered = [.leSetAdvertisingParameters]
+                    adapter.advertise(Self.advertisement, onConnection: { _ in }, completion: { _ in results += 1 })
+                    try controller.run(turn: .milliseconds(2)) { controller.log.last?.hasPrefix("0620") == true }
+                    adapter.stopAdvertising { stops += 1 }
+                    #expect(stops == 0)
+                    controller.unanswered = []
+                    if fails { controller.script([CallSite(.hci, .recvmsg): .ioError]) }
+                    controller.complete(.leSetAdvertisingParameters, [0])
+                    try controller.run { stops == 1 }
+                    #expect(results == 0 && controller.openSockets == 0)
+                    #expect(adapter.advertiser == nil && !adapter.isServing)
+                    // Advertising is never left enabled.
+                    #expect(controller.enabled.isEmpty || controller.log.last == "0A200100")
+                }
+            }
+        }
+
         @Test("Each central is passed on as a channel; a channel that nobody wants is closed")
         func centrals() throws {
             try KernelSockets.run { controller in
