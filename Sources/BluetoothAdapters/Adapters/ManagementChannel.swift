@@ -18,6 +18,7 @@ package final class ManagementChannel {
 
     private struct Pending {
         var command: ManagementCommand
+        /// The time-out, which is cancelled when the command is removed.
         let timer = LoopTimer()
         var completion: (Reply) -> Void
     }
@@ -49,7 +50,6 @@ package final class ManagementChannel {
 
     /// Closes the channel; the handlers of pending commands are not called.
     package func close() {
-        for entry in pending { entry.timer.cancel() }
         pending = []
         if let registration { loop.unwatch(registration, socket.descriptor) }
         registration = nil
@@ -111,9 +111,7 @@ package final class ManagementChannel {
     private func complete(_ opcode: ManagementOpcode, _ index: ControllerIndex, _ reply: Reply) {
         guard let position = pending.firstIndex(where: { $0.command.opcode == opcode && $0.command.index == index })
         else { return }
-        let entry = pending.remove(at: position)
-        entry.timer.cancel()
-        entry.completion(reply)
+        pending.remove(at: position).completion(reply)
     }
 }
 

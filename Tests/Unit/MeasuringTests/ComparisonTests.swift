@@ -180,12 +180,24 @@ import Testing
         #expect(outputs[2] == outputs[3])
     }
 
+    private static func clock() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+
     @Test("A pair of threads runs each closure once, and the ring passes every chunk in one thread")
     func threads() throws {
         let runs = Faults()
         #expect(runs.count == 0)
         let time = try ThreadPair.run({}, { runs.count += 1 })
         #expect(runs.count == 1 && time.nanoseconds > 0)
+        // The time is that of the second closure, which does not return before its clock has advanced.
+        let second = try ThreadPair.run(isPinned: false, {}) {
+            let start = Self.clock()
+            while Self.clock() < start + 2_000_000 {}
+        }
+        #expect(second.nanoseconds >= 2_000_000)
         #expect(try RingMeasurement.turns(Pattern(), chunk: 244, count: 1000) == 244_000)
         #expect(try ThreadPair.bounce() > 0)
         var sum = 0
