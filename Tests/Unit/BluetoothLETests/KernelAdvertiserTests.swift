@@ -176,6 +176,24 @@
             }
         }
 
+        @Test("An advertiser that is closed for one central accepts no other that waits")
+        func closedForCentral() throws {
+            try KernelSockets.run { controller in
+                let adapter = controller.kernel.adapter
+                var count = 0
+                let accept = { (_: any ATTChannel) in
+                    count += 1
+                    adapter.advertiser?.close()
+                }
+                adapter.advertise(Self.advertisement, onConnection: accept, completion: { _ in })
+                try controller.run { controller.enabled.count == 1 }
+                for _ in 0..<2 { controller.arrive() }
+                try controller.run { count == 1 }
+                #expect(controller.calls.count { $0 == "listener.accept" } == 1)
+                #expect(adapter.advertiser?.isSpent == true)
+            }
+        }
+
         @Test("Each failure of the controller or of a socket is reported with its cause, and closes the sockets")
         func failures() throws {
             typealias Prepare = (KernelSockets) -> Void
