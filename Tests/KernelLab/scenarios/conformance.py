@@ -21,7 +21,7 @@ async def replay(bench: Bench, adapter: str, *options: str, seconds: float) -> N
     bench.note = lines[-1]
 
 
-@scenario("conformance", peer="", deadline=400)
+@scenario("conformance", peer="", deadline=400, once=True)
 async def kernel(bench: Bench) -> None:
     """CB-7, CB-8, CB-9, CB-10, CB-11, CB-23, CB-24, CB-27: GATT's conformance files over kernel sockets, in both roles."""
     await replay(bench, "hci0", seconds=360)

@@ -15,7 +15,7 @@ from waiting import expect
 FIGURES = ("eventsPerSecond", "keystrokes", "lost", "p50Nanoseconds", "p99Nanoseconds")
 
 
-@scenario("bench-uinput", peer="", deadline=90)
+@scenario("bench-uinput", peer="", deadline=90, once=True)
 async def bench_uinput(bench: Bench) -> None:
     """`bench --uinput` exits with 0 and prints figures; its keys reach neither the foreground terminal nor another reader."""
     terminal = await Terminal.open(bench)
