@@ -19,7 +19,9 @@ package struct FoundDevice: Equatable, Sendable {
     package var isKeyboard: Bool
 }
 
-/// Scans requested by clients, one at a time, each after the obstacles that end by themselves, and the devices heard in the last minute (LK-3).
+/// Scans requested by clients, one at a time, and the devices heard in the last minute (LK-3).
+///
+/// A scan that cannot start now waits if the obstacle ends by itself.
 final class ClientScans {
     /// Reason for which a client's scan cannot start now.
     enum Obstacle {
@@ -28,7 +30,7 @@ final class ClientScans {
         case lasting(CommandFailure)
     }
 
-    /// Function that returns what prevents a scan now; nil if a scan may start.
+    /// Function that returns the obstacle to a scan; nil if a scan may start.
     var obstacle: () -> Obstacle? = { nil }
 
     private let place: ManufacturerAddressField?
@@ -36,7 +38,7 @@ final class ClientScans {
     private let radio: RadioArbiter
     private var look: TimedScan?
     private var search: DeviceFinder?
-    /// Scan that waits for the end of a passing obstacle; it is called with the failure if it must not start.
+    /// Function that starts the waiting scan, or reports the failure that it is given.
     private var waiting: ((CommandFailure?) -> Void)?
     private let timer = LoopTimer()
     private var devices = DeviceTable()
@@ -51,7 +53,7 @@ final class ClientScans {
         self.radio = radio
     }
 
-    /// Starts a waiting scan, or lets it fail, if what it waits for has ended.
+    /// Starts the waiting scan if its obstacle has ended; reports a failure if the obstacle will not end.
     func proceed(isLate: Bool = false) {
         guard let start = waiting else { return }
         let failure: CommandFailure?
@@ -67,7 +69,7 @@ final class ClientScans {
         start(failure)
     }
 
-    /// Calls `start` when a scan may start, or with the reason for which it may not.
+    /// Calls `start` when a scan may start, or with the failure if it must not start.
     private func admit(_ start: @escaping (CommandFailure?) -> Void) {
         guard waiting == nil, look == nil, search == nil else {
             return start(CommandFailure(.timeout, AdapterFaultText.scannedAlready))

@@ -197,7 +197,7 @@ package final class KeyboardService {
         onAdapter?(event)
     }
 
-    /// Lets the scan and the pairing go on that wait while the adapter is being opened.
+    /// Resumes the scan and the pairing that wait for the adapter, if it is no longer being opened.
     private func adapterSettled() {
         looks.proceed()
         guard !core.isOpening, let proceed = onAdapterSettled else { return }
@@ -237,7 +237,7 @@ package final class KeyboardService {
         looks.find(choice, for: limit, completion: completion)
     }
 
-    /// What prevents a scan for a client now.
+    /// Obstacle to a scan for a client; nil if a scan may start.
     private var obstacle: ClientScans.Obstacle? {
         if pairer != nil { return .lasting(CommandFailure(.timeout, BondFaultText.busy)) }
         if core.adapter == nil {
