@@ -179,7 +179,7 @@ package final class DeviceSession {
 
     package var state: Session.State { session.state }
 
-    /// True during a connection attempt. A client's scan waits until the attempt ends.
+    /// True during a connection attempt; a client's scan waits until the attempt ends.
     package var isAttempting: Bool { session.isAttempting }
 
     package var profile: Profile? { link.profile }
