@@ -52,9 +52,9 @@ def walk(checks, program, language, locale, here):
         def pictures(number):
             for columns, rows in SIZES:
                 bench.run("resize-window", "-x", str(columns), "-y", str(rows))
-                screen = bench.wait(STEP[language].format(number), height=rows)
+                bench.wait(STEP[language].format(number), height=rows)
                 path = here / f"{language}-{columns}x{rows}" / f"demo-{number}.txt"
-                checks.text(f"X-17: {language} {columns}x{rows} demo-{number}", path, screen, plain)
+                checks.text(f"X-17: {language} {columns}x{rows} demo-{number}", path, bench, plain)
 
         def chosen(name):
             bench.wait(CHOSEN[language].format(name), CONNECTED[language].format(name))

@@ -283,7 +283,7 @@ def clicked(bench: Bench) -> None:
     bench.daemon.requests.clear()
     report(bench, 5, 5, button=65)
     bench.wait("F0:F1:F2:F3:F4:F5 (random)")
-    before = bench.wait(DETAILS, "F9 Resume")
+    before = bench.settled(DETAILS, "F9 Resume")
     for row, column, button in [(3, 1, 0), (5, 5, 1), (5, 5, 2), (5, 900, 0), (900, 5, 0), (0, 0, 0)]:
         report(bench, row, column, button)
     time.sleep(HESITATION)
@@ -438,7 +438,7 @@ def faults_shown(bench: Bench) -> None:
     bench.wait("Enter saves")
     typed(bench, "\x7f\x7fde")
     bench.press("Enter")
-    screen = bench.wait("Not saved", "nothing", "neither")
+    screen = bench.settled("Not saved", "nothing", "neither")
     if "\ufffd" in screen or file.read_text() != text:
         raise Failure(f"the faults are not to be read, or the file is another one:\n{screen}")
 
@@ -550,7 +550,7 @@ def glyphs(frame: str, bars: Iterable[str], others: str) -> Callable[[Bench], No
     def check(bench: Bench) -> None:
         bench.daemon.start()
         bench.begin("tui", "--language", "en")
-        screen = bench.wait("LT01 BC000120")
+        screen = bench.settled("LT01 BC000120")
         missing = [text for text in (frame, *bars) if text not in screen]
         if missing or any(letter in screen for letter in others):
             raise Failure(f"missing {missing}, or there are some of {others!r} in\n{screen}")

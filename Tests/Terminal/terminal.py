@@ -77,6 +77,14 @@ class Bench:
                 raise Failure(f"not seen: {texts} without {without} in\n{screen}")
             time.sleep(0.05)
 
+    def settled(self, *texts):
+        """Waits until the screen shows all texts and does not change for a moment, and returns it."""
+        last = None
+        while (screen := self.wait(*texts)) != last:
+            last = screen
+            time.sleep(0.3)
+        return screen
+
     def wait_request(self, request):
         end = time.monotonic() + PATIENCE
         while request not in self.daemon.requests:
