@@ -119,6 +119,8 @@ let package = Package(
         module("Keystrokes"),
         // From the reports of a keyboard to text: report descriptors, held keys, characters.
         module("HIDReports", ["Keystrokes"]),
+        // The numbers that scales and sensors report.
+        module("SensorValues", ["BluetoothPackets"]),
         // Host side of HID over GATT: discovery, subscriptions, input, and the saved record of a device.
         module("HIDHost", ["BluetoothHost", "BluetoothPackets", "HIDReports"]),
         // What is installed on a target system, beside the files that it is: one source for both.
@@ -327,6 +329,7 @@ let package = Package(
             ]
         ),
         tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),
+        tests("SensorValuesTests", ["TestSupport", "SensorValues", "BluetoothPackets"]),
         tests("HIDReportsTests", ["TestSupport", "HIDReports", "Keystrokes"]),
         tests(
             "HIDHostTests",
