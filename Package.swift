@@ -144,7 +144,7 @@ let package = Package(
         // libcurl's functions with any argument, behind a header of C; the library is loaded when a server is first asked.
         .target(name: "CCurl"),
         module("BeaconServer", ["Texts", "LinuxIO", "CCurl", systemPackage]),
-        module("Typing", ["Texts", "Keystrokes", "LinuxIO", systemPackage]),
+        module("Typing", ["SensorValues", "Texts", "Keystrokes", "LinuxIO", systemPackage]),
         // Which device is meant, how it is found, and what is kept of it.
         module(
             "Devices",
@@ -154,7 +154,7 @@ let package = Package(
         module(
             "Configuration",
             [
-                "Devices", "HIDReports", "Typing", "Beacons", "Texts", "BluetoothAdapters", "BluetoothHost",
+                "Devices", "HIDReports", "SensorValues", "Typing", "Beacons", "Texts", "BluetoothAdapters", "BluetoothHost",
                 "BluetoothPackets",
                 "Keystrokes", "LinuxIO", "CTOML", systemPackage,
             ]
@@ -187,7 +187,7 @@ let package = Package(
         module(
             "Daemon",
             [
-                "Control", "Link", "HIDHost", "HIDReports", "Configuration", "Devices", "Typing", "Beacons", "Texts",
+                "Control", "Link", "HIDHost", "HIDReports", "SensorValues", "Configuration", "Devices", "Typing", "Beacons", "Texts",
                 "BluetoothAdapters", "BluetoothHost", "BluetoothPackets",
                 "Keystrokes", "LinuxIO", systemPackage,
             ]
@@ -208,7 +208,7 @@ let package = Package(
                 "Setup", "Daemon", "Control", "Rehearsal", "Link", "Configuration", "Devices", "BeaconServer", "Typing",
                 "Beacons", "Texts", "Measuring", "BluetoothAdapters", "BluetoothHost", "BluetoothPackets",
                 "VirtualAdapters",
-                "HIDReports", "Keystrokes", "LinuxIO", "Cryptography",
+                "HIDReports", "SensorValues", "Keystrokes", "LinuxIO", "Cryptography",
                 argumentParser, systemPackage,
             ],
             swiftSettings: swiftSettings,

@@ -59,7 +59,7 @@ extension Configuration {
     /// The first profile that the device offers is used. With `auto`, profiles in the configuration file come before
     /// the built-in ones, because they were added deliberately.
     package func profiles() throws(ConfigurationError) -> [Profile] {
-        if profile == Self.anyProfile { return ownProfiles + Profile.builtIn }
+        if profile == Self.anyProfile { return ownProfiles.filter { $0.advertised == nil } + Profile.automatic }
         if let found = ownProfiles.first(where: { $0.name == profile }) ?? Profile(named: profile) { return [found] }
         guard isProfileFile else {
             throw .unknownProfile(profile, known: (Profile.builtIn + ownProfiles).map(\.name))

@@ -60,6 +60,9 @@ package struct KeyboardSettings: Sendable {
         return typing
     }
 
+    /// Field that contains the values of a device that only advertises; nil if the device is to be connected.
+    package var advertisedField: AdvertisedField? { profiles.first?.advertised }
+
     /// Maximum duration of the handshake of any of these profiles; zero if none has a handshake.
     package var longestHandshake: Duration {
         profiles.map { $0.handshake.reduce(Duration.zero) { $0 + $1.timeout * $1.attempts } }.max() ?? .zero

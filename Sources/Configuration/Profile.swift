@@ -2,14 +2,16 @@
 
 package import BluetoothHost
 package import BluetoothPackets
-import Devices
+package import Devices
+package import SensorValues
 import Texts
 package import Typing
 
 /// Profile of a device type: its serial-port service and characteristics, and its protocol.
 ///
 /// A profile with the Human Interface Device service is that of a keyboard, whose reports are decoded to text; its
-/// characteristics are found in the report maps.
+/// characteristics are found in the report maps. A profile with `advertised` is that of a device without a connection,
+/// whose UUIDs are not used.
 package struct Profile: Hashable, Sendable {
     package static let longestName = 32
 
@@ -25,6 +27,10 @@ package struct Profile: Hashable, Sendable {
     package var handshake: [ChatScript.Command]
     /// Framing of the bytes to type; nil if they are not framed.
     package var framing: Framing?
+    /// Field of the advertisements that contains the values of a device without a connection; nil if there is one.
+    package var advertised: AdvertisedField?
+    /// Rules for a device whose values are numbers; nil if it sends text.
+    package var values: ValueSettings?
     /// Default byte table: the name of a built-in table, or a file; nil if there is none.
     package var table: String?
     /// Minimum security of a link with such a device.
@@ -39,6 +45,7 @@ package struct Profile: Hashable, Sendable {
         toPeripheral: BluetoothUUID,
         handshake: [ChatScript.Command] = [],
         framing: Framing? = nil,
+        values: ValueSettings? = nil,
         table: String? = nil,
         security: GATTLinkSecurity.Level = .none
     ) {
@@ -49,16 +56,38 @@ package struct Profile: Hashable, Sendable {
         self.toPeripheral = toPeripheral
         self.handshake = handshake
         self.framing = framing
+        self.values = values
         self.table = table
         // A keyboard must not be read over a link that anyone can imitate (D-41).
         self.security = service == .humanInterfaceDevice ? max(security, .encrypted) : security
+    }
+
+    /// Creates a profile of a device that advertises its values.
+    package init(
+        name: String,
+        title: String,
+        advertised field: AdvertisedField,
+        values: ValueSettings,
+        table: String? = nil
+    ) {
+        let unused: BluetoothUUID = 0x0000
+        self.init(
+            name: name,
+            title: title,
+            service: unused,
+            fromPeripheral: unused,
+            toPeripheral: unused,
+            values: values,
+            table: table
+        )
+        advertised = field
     }
 
     /// True if the device sends reports of keys instead of bytes.
     package var isKeyboard: Bool { service == .humanInterfaceDevice }
 }
 
-private func quoted(_ text: String) -> String { JSONObject.quoted(text, as: .toml) }
+func quoted(_ text: String) -> String { JSONObject.quoted(text, as: .toml) }
 
 extension Profile {
     /// Formats the profile as TOML that parses as the same profile; `prefix` is its table, empty for a separate file.
@@ -66,14 +95,19 @@ extension Profile {
         var lines: [String] = []
         if !prefix.isEmpty { lines.append("[\(prefix)]") }
         lines.append("title = \(quoted(title))")
-        lines.append("service = \(quoted("\(service)"))")
-        lines.append("from-device = \(quoted("\(fromPeripheral)"))")
-        lines.append("to-device = \(quoted("\(toPeripheral)"))")
+        if let advertised {
+            lines.append("advertised = \(quoted("\(advertised)"))")
+        } else {
+            lines.append("service = \(quoted("\(service)"))")
+            lines.append("from-device = \(quoted("\(fromPeripheral)"))")
+            lines.append("to-device = \(quoted("\(toPeripheral)"))")
+        }
         if security > .none { lines.append("security = \(quoted(security.word))") }
         if let table { lines.append("table = \(quoted(table))") }
         let dot = prefix.isEmpty ? "" : prefix + "."
         for command in handshake { lines += ["", "[[\(dot)handshake]]"] + command.lines }
         if let framing { lines += ["", "[\(dot)framing]"] + framing.lines }
+        if let values { lines += ["", "[\(dot)value]"] + values.lines }
         return lines.joined(separator: "\n") + "\n"
     }
 }
@@ -226,16 +260,55 @@ extension Profile {
         toPeripheral: .report
     )
 
+    /// Weight scales, whose measurements are numbers.
+    ///
+    /// bluetooth.com, "Weight Scale Service 1.0": Weight Measurement 2A9D, which is indicated once for each weighing.
+    package static let weightScale = Profile(
+        name: "weight-scale",
+        title: "Weight Scale",
+        service: 0x181D,
+        fromPeripheral: 0x2A9D,
+        toPeripheral: 0x2A9D,
+        values: ValueSettings(.weightScale, moment: .each)
+    )
+
+    /// Sensors that advertise in the format BTHome, version 2; bthome.io/format.
+    package static let bthome = Profile(
+        name: "bthome",
+        title: "BTHome v2",
+        advertised: .serviceData(0xFCD2),
+        values: ValueSettings(.bthome)
+    )
+
+    /// Mi Smart Scale, and its successor 2.
+    package static let xiaomiScale = Profile(
+        name: "xiaomi-scale",
+        title: "Xiaomi Mi Smart Scale",
+        advertised: .serviceData(0x181D),
+        values: ValueSettings(.xiaomiScale)
+    )
+
+    /// Mi Body Composition Scale, and its successor 2.
+    package static let xiaomiBodyScale = Profile(
+        name: "xiaomi-body-scale",
+        title: "Xiaomi Mi Body Composition Scale",
+        advertised: .serviceData(0x181B),
+        values: ValueSettings(.xiaomiBodyScale)
+    )
+
     /// Built-in profiles of serial services, in the order in which they are tried.
     package static let serial: [Profile] = [
         .linble, .nordic, .microbit, .microchip, .hm10, .ublox, .ti, .tiStream, .csr,
     ]
 
-    /// All built-in profiles, in the order in which they are tried.
+    /// Built-in profiles that `auto` tries, in this order.
     ///
     /// If a device offers both a serial service and a keyboard, the serial service is used, because it carries the
     /// bytes of a barcode instead of keys.
-    package static let builtIn: [Profile] = serial + [.keyboard]
+    package static let automatic: [Profile] = serial + [.keyboard, .weightScale]
+
+    /// All built-in profiles.
+    package static let builtIn: [Profile] = automatic + [.bthome, .xiaomiScale, .xiaomiBodyScale]
 
     package init?(named name: String) {
         guard let profile = Self.builtIn.first(where: { $0.name == name }) else { return nil }

@@ -2,6 +2,7 @@
 
 import BluetoothHost
 import Devices
+import SensorValues
 import Typing
 
 // TOML format of a profile, in `[profiles.NAME]` of the configuration or in a file of its own:
@@ -24,6 +25,13 @@ import Typing
 //     start = "02"
 //     end = "03"
 //     checksum = "xor"
+//
+//     [value]                      # instead of framing, if the values are numbers; see ValueTable
+//     format = "number"
+//
+// A device without a connection has `advertised` instead of the characteristics, the handshake and the security:
+//
+//     advertised = "manufacturer 0499"
 
 extension Profile {
     /// Maximum size of a profile file, in bytes.
@@ -41,6 +49,7 @@ extension Profile {
     static func read(_ members: [TOMLMember], name: String, line: Int) -> (Profile?, [ConfigurationFault]) {
         var reader = TOMLTableReader(members, line: line)
         let title = reader.take("title") { (value: TOMLValue) throws(UnfitValue) in try value.text() }
+        if members.contains(where: { $0.key == "advertised" }) { return readAdvertised(&reader, name, title) }
         let service = reader.need("service") { (value: TOMLValue) throws(UnfitValue) in try value.uuid() }
         let input = reader.need("from-device") { (value: TOMLValue) throws(UnfitValue) in try value.uuid() }
         let output = reader.take("to-device") { (value: TOMLValue) throws(UnfitValue) in try value.uuid() }
@@ -57,6 +66,10 @@ extension Profile {
         let framing = reader.take("framing") { (value: TOMLValue) throws(UnfitValue) in
             try Framing.read(value, &faults)
         }
+        let values = reader.take("value") { (value: TOMLValue) throws(UnfitValue) in
+            try ValueSettings.read(value, &faults)
+        }
+        if values != nil, framing != nil { reader.note(nil, "framing and value cannot be combined") }
         reader.end()
         reader.note(faults)
         guard reader.faults.isEmpty, let service, let input else { return (nil, reader.faults) }
@@ -68,9 +81,35 @@ extension Profile {
             toPeripheral: output ?? input,
             handshake: handshake ?? [],
             framing: framing ?? nil,
+            values: values ?? nil,
             table: table,
             security: security ?? .none
         )
+        return (profile, [])
+    }
+
+    /// Parses the profile of a device without a connection, whose title has been parsed.
+    private static func readAdvertised(
+        _ reader: inout TOMLTableReader,
+        _ name: String,
+        _ title: String?
+    ) -> (Profile?, [ConfigurationFault]) {
+        let field = reader.need("advertised") { (value: TOMLValue) throws(UnfitValue) in
+            let wanted = "a field such as \"service-data FCD2\" or \"manufacturer 0499\""
+            guard let field = AdvertisedField(try value.text(wanted)) else { throw UnfitValue(wanted) }
+            return field
+        }
+        let table = reader.take("table") { (value: TOMLValue) throws(UnfitValue) in try value.text() }
+        var faults: [ConfigurationFault] = []
+        let values = reader.need("value") { (value: TOMLValue) throws(UnfitValue) in
+            try ValueSettings.read(value, &faults)
+        }
+        reader.end()
+        reader.note(faults)
+        guard reader.faults.isEmpty, let field, case .some(.some(let values)) = values else {
+            return (nil, reader.faults)
+        }
+        let profile = Profile(name: name, title: title ?? name, advertised: field, values: values, table: table)
         return (profile, [])
     }
 

@@ -14,7 +14,7 @@ extension ControlRequest {
     package static let verbs = [
         "status", "events", "scan", "received", "use", "forget", "pair", "connect", "disconnect", "pause", "resume",
         "key",
-        "snippet", "clear", "send", "ask", "beacons", "reload", "stop",
+        "snippet", "clear", "value", "send", "ask", "beacons", "reload", "stop",
     ]
 
     /// Parses a line, given without its line feed.
@@ -43,6 +43,7 @@ extension ControlRequest {
         case "key": self = .key(try words.keys())
         case "snippet": self = .snippet(try words.text("a title is missing"))
         case "clear": self = .clear
+        case "value": self = .value
         case "send": self = .send(try words.bytes())
         case "ask": self = .ask(try words.command())
         case "beacons": self = .beacons(try words.beacons())
@@ -78,6 +79,7 @@ extension ControlRequest {
             case .key(let keys): ["key"] + keys.map(\.description)
             case .snippet(let title): ["snippet", ControlLine.written(title.utf8)]
             case .clear: ["clear"]
+            case .value: ["value"]
             case .send(let bytes): ["send", "hex", Hexadecimal.text(bytes)]
             case .ask(let command): ["ask"] + Self.words(command)
             case .beacons(let request): ["beacons"] + request.words

@@ -45,6 +45,8 @@ package enum ControlRequest: Equatable, Sendable {
     case snippet(String)
     /// Clear the field that has been typed into.
     case clear
+    /// Type the latest value of a scale or sensor whose values are typed on request.
+    case value
     case send([UInt8])
     /// Write a command to the device after earlier commands have been answered, and return the reply (BT-6).
     case ask(ChatScript.Command)
@@ -87,7 +89,7 @@ package enum ControlRequest: Equatable, Sendable {
         switch self {
         case .beacons(let request): request.isChange ? .changing : .reading
         case .status, .events, .scan: .reading
-        case .key, .snippet, .clear: .typing
+        case .key, .snippet, .clear, .value: .typing
         case .received, .use, .forget, .pair, .connect, .disconnect, .pause, .resume, .send, .ask, .reload, .stop:
             .changing
         }

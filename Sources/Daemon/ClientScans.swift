@@ -119,7 +119,13 @@ final class ClientScans {
         for limit: Duration,
         completion: @escaping (Result<FoundDevice, CommandFailure>) -> Void
     ) {
-        let search = DeviceFinder(choice, advertisedAt: place, wantsName: true, on: radio)
+        let search = DeviceFinder(
+            choice,
+            advertisedAt: place,
+            wantsName: true,
+            sending: profiles.first?.advertised,
+            on: radio
+        )
         self.search = search
         search.onResult = { [unowned self, unowned search] result in
             search.stop()

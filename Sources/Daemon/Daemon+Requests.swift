@@ -57,6 +57,7 @@ extension Daemon {
                 }
             )
         case .clear: clear(until: MonotonicClock.now + Self.clearTime, reply)
+        case .value: reply(result { () throws(CommandFailure) in try service.device.typeValue() })
         case .send(let bytes): reply(result { () throws(CommandFailure) in try service.device.send(bytes) })
         case .ask(let command):
             service.device.ask(command) { result in

@@ -9,6 +9,7 @@ import HIDReports
 package import Keystrokes
 package import Link
 import LinuxIO
+package import SensorValues
 package import Texts
 package import Typing
 
@@ -80,6 +81,7 @@ package struct DaemonStatus: Sendable {
         add("gateRemedy", gate?.remedy)
         object.add("counts", counts.object)
         if let reports = counts.values.reportsObject { object.add("keyReports", reports) }
+        if let values = counts.numbers?.object { object.add("values", values) }
         if let early = counts.values.early.object { object.add("earlyValues", early) }
         object.add("link", link?.object)
         object.add("links", links.object)
@@ -153,6 +155,8 @@ extension JSONObject {
 extension KeyboardService {
     package struct Counts: Sendable {
         package var values = ValueCounts()
+        /// Counts of the numbers of a scale or sensor; nil if the device sends text.
+        package var numbers: ValueAccount?
         /// Number of keyboards that were created to replace a removed one.
         package var keyboardRemakes: UInt64 = 0
         package var bytes = Ledger.Snapshot()
@@ -198,6 +202,16 @@ extension ValueCounts {
         object.add("shorter", reports.shorter)
         object.add("longer", reports.longer)
         object.add("servicesChanged", keyboardChanges)
+        return object
+    }
+}
+
+extension ValueAccount {
+    /// Counts of values by outcome as a JSON object.
+    fileprivate var object: JSONObject {
+        var object = JSONObject()
+        object.add("received", sum)
+        for outcome in ValueOutcome.allCases { object.add("\(outcome)", self[outcome]) }
         return object
     }
 }

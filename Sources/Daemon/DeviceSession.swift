@@ -10,6 +10,7 @@ import HIDHost
 import Keystrokes
 package import Link
 import LinuxIO
+package import SensorValues
 package import Texts
 package import Typing
 
@@ -47,6 +48,8 @@ package final class DeviceSession {
     private var sighting: (device: DeviceAddress, time: Duration)?
     private var flood = FloodLimit()
     private var isStopping = false
+    /// Value in the advertisement by which a device without a connection was found.
+    private var heardValue: [UInt8]?
     /// True if the selected device was heard or connected as a keyboard since it was selected.
     private var wasKeyboard = false
     /// Device for which the kept keyboards were last searched, and the result.
@@ -74,7 +77,9 @@ package final class DeviceSession {
         source = TextSource(for: outputs, on: radio.loop)
         link = DeviceLink(settings.profiles, keys: settings.keys, on: radio)
         link.onEvent = { [unowned self] event in take(event) }
-        link.onProfile = { [unowned self] profile in source.useFraming(profile?.framing) }
+        link.onProfile = { [unowned self] profile in
+            source.use(profile?.framing, profile?.values, isAdvertised: profile?.advertised != nil)
+        }
         link.onValue = { [unowned self] value, isFromOpenDevice in receive(value, isFromOpenDevice) }
         // If two packets are sent in succession, the second arrives one interval after the first, or two intervals
         // after it if it must be retransmitted.
@@ -161,6 +166,16 @@ package final class DeviceSession {
         try reporting(link.send, bytes)
     }
 
+    /// Types the latest value of a device whose values are typed on request.
+    package func typeValue() throws(CommandFailure) {
+        guard state == .connected else {
+            throw CommandFailure(.unavailable, LinkFaultText.notConnected)
+        }
+        guard source.typeValue(epoch: link.epoch, isFromOpenDevice: link.required == .none) else {
+            throw CommandFailure(.unavailable, LinkFaultText.noValue)
+        }
+    }
+
     /// Writes a command to the device after the earlier commands have finished (BT-6).
     ///
     /// `completion` is called once, with the bytes of the reply or with the failure.
@@ -189,6 +204,9 @@ package final class DeviceSession {
     package var linkCounts: LinkCounts { link.counts }
 
     package var values: ValueCounts { link.values }
+
+    /// Counts of the numbers that the device has sent; nil if it sends text.
+    package var numbers: ValueAccount? { source.valueAccount }
 
     /// Security level required for typing the selected device's values; nil if no device is selected.
     ///
@@ -296,7 +314,12 @@ package final class DeviceSession {
             finder?.choice = choice
             return
         }
-        let finder = DeviceFinder(choice, advertisedAt: settings.advertisedAddress, on: radio)
+        let finder = DeviceFinder(
+            choice,
+            advertisedAt: settings.advertisedAddress,
+            sending: settings.advertisedField,
+            on: radio
+        )
         self.finder = finder
         finder.onResult = { [unowned self] result in take(result) }
         finder.onNamesake = { [unowned self] namesake in
@@ -309,6 +332,7 @@ package final class DeviceSession {
         case .success(let heard):
             heardName = heard.name?.text
             if heard.isKeyboard(for: settings.profiles) { wasKeyboard = true }
+            heardValue = settings.advertisedField?.value(in: heard.data)
             found(heard.address)
         // The loss of the adapter is reported separately.
         case .failure(.scan(.adapterGone)), .failure(.notHeard): break
@@ -425,6 +449,13 @@ package final class DeviceSession {
     private func connect(to device: DeviceAddress) {
         let refusal: CommandFailure
         do throws(CommandFailure) {
+            if let field = settings.advertisedField {
+                guard chosenSecurity == .none else {
+                    throw CommandFailure(.permission, LinkFaultText.advertisesOpenly, "\(device.address)")
+                }
+                defer { heardValue = nil }
+                return link.listen(to: device, in: field, heard: heardValue)
+            }
             let known = try knownBonds()
             if bonds != nil { radio.adapter?.use(known.bonds) }
             let claim = claim(on: device, known)

@@ -160,6 +160,7 @@ package final class KeyboardService {
     package var counts: Counts {
         var counts = Counts()
         counts.values = device.values
+        counts.numbers = device.numbers
         counts.keyboardRemakes = keyboard.remakes
         counts.bytes = keyboard.bytes
         counts.check = keyboard.check

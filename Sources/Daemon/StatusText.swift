@@ -23,7 +23,7 @@ package enum StatusText {
 
     /// Members that contain counters; counters that are zero are omitted.
     private static let counters: Set<String> = [
-        "counts", "keyReports", "earlyValues", "links", "radio", "readers", "beacons",
+        "counts", "keyReports", "values", "earlyValues", "links", "radio", "readers", "beacons",
     ]
 
     /// Returns the lines; with `glyphs`, a signal strength is also shown as bars.

@@ -25,15 +25,18 @@ package struct CandidateMatcher: Sendable {
     ///
     /// The name is needed because it is stored too (D-4).
     package let wantsName: Bool
+    /// Field that contains the values of a device that only advertises; nil for a device to connect to.
+    package let field: AdvertisedField?
     package private(set) var known: DeviceAddress?
     private var candidates: [DiscoveredDevice] = []
     /// Time at which `decide` picks a candidate; nil while there are no candidates.
     package private(set) var deadline: Duration?
 
     /// Creates a matcher without candidates.
-    package init(_ choice: DeviceSelector, wantsName: Bool = false) {
+    package init(_ choice: DeviceSelector, wantsName: Bool = false, sending field: AdvertisedField? = nil) {
         self.choice = choice
         self.wantsName = wantsName
+        self.field = field
     }
 
     /// Discards the candidates at the start of a scan.
@@ -47,7 +50,8 @@ package struct CandidateMatcher: Sendable {
     /// `isMatch` is false if the report does not match the filter, but its address is that of the device picked before.
     /// This happens because a directed advertisement of that device contains neither name nor manufacturer data.
     package mutating func heard(_ device: DiscoveredDevice, isMatch: Bool = true, now: Duration) -> Verdict {
-        guard device.isConnectable, isMatch || (device.address == known && device.name == nil) else { return .listen }
+        let isUsable = field.map { $0.value(in: device.data) != nil } ?? device.isConnectable
+        guard isUsable, isMatch || (device.address == known && device.name == nil) else { return .listen }
         guard case .name = choice, device.address != known else {
             guard wantsName, device.name == nil else { return take(device) }
             if candidates.isEmpty { deadline = now + Self.nameGrace }

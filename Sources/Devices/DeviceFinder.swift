@@ -35,7 +35,7 @@ package final class DeviceFinder {
     /// Handler that receives the result.
     ///
     /// It is called once after each `start` and each `goOn`, unless the finder is stopped first. If the result is a
-    /// device, it was heard and accepts connections. The scan continues until `stop` is called.
+    /// device, it was heard and can be used. The scan continues until `stop` is called.
     package var onResult: ((Result<DiscoveredDevice, Failure>) -> Void)?
     /// True to scan actively even if the selector does not require it.
     ///
@@ -58,16 +58,18 @@ package final class DeviceFinder {
 
     /// Creates a finder for one device; `choice` can be changed later.
     ///
-    /// If `wantsName` is true, the finder requests the device's name and waits for it.
+    /// If `wantsName` is true, the finder requests the device's name and waits for it. With a `field`, it finds a device
+    /// that advertises this field, even if it accepts no connections.
     package init(
         _ choice: DeviceSelector,
         advertisedAt place: ManufacturerAddressField?,
         wantsName: Bool = false,
+        sending field: AdvertisedField? = nil,
         on radio: RadioArbiter
     ) {
         self.radio = radio
         self.place = place
-        chooser = CandidateMatcher(choice, wantsName: wantsName)
+        chooser = CandidateMatcher(choice, wantsName: wantsName, sending: field)
     }
 
     deinit { stop() }
@@ -75,7 +77,7 @@ package final class DeviceFinder {
     /// Selector of the device to find; setting it discards the candidates heard so far.
     package var choice: DeviceSelector {
         get { chooser.choice }
-        set { chooser = CandidateMatcher(newValue, wantsName: chooser.wantsName) }
+        set { chooser = CandidateMatcher(newValue, wantsName: chooser.wantsName, sending: chooser.field) }
     }
 
     /// Scans until the device is heard or `limit` has passed; has no effect while scanning.

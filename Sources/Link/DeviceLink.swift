@@ -4,7 +4,7 @@ package import BluetoothAdapters
 package import BluetoothHost
 package import BluetoothPackets
 package import Configuration
-import Devices
+package import Devices
 package import HIDHost
 package import HIDReports
 import LinuxIO
@@ -28,9 +28,16 @@ package final class DeviceLink {
         case link(LinkFailure)
         case handshake(ChatScript.Failure)
         case procedure(GATTError, DeviceAddress?, isEncrypted: Bool)
+        /// The scan for a device that advertises its values failed.
+        case scan(ScanError)
 
         /// True if the link was lost; false if the handshake or a procedure failed.
-        package var isLoss: Bool { if case .link = self { true } else { false } }
+        package var isLoss: Bool {
+            switch self {
+            case .link, .scan: true
+            case .handshake, .procedure: false
+            }
+        }
     }
 
     package enum SendError: Error, Equatable, Sendable {
@@ -81,6 +88,8 @@ package final class DeviceLink {
     private let profiles: [Profile]
     private let numLock: Bool
     private let driver: LinkDriver
+    /// Receiver of the values of a device without a connection; nil if there is none.
+    private var listener: AdvertisementListener?
     private var link: ATTLink? { driver.link }
     private var reports: KeyboardReports
     /// Memory for the text of a report, between two reports.
@@ -171,6 +180,38 @@ package final class DeviceLink {
         driver.open(device, .once(timeout), requiring: required, early: early, exchangesMTU: exchangesMTU)
     }
 
+    /// Receives the values that a device advertises in `field`; any earlier link must be closed.
+    ///
+    /// `heard` is the value in the advertisement by which the device was found.
+    package func listen(to device: DeviceAddress, in field: AdvertisedField, heard: [UInt8]?) {
+        number &+= 1
+        self.device = device
+        demanded = .none
+        let listener = AdvertisementListener(device, field, on: radio)
+        self.listener = listener
+        listener.onValue = { [unowned self] value in receiveAdvertised(value) }
+        listener.onFailure = { [unowned self] error in
+            // Do nothing, because `AdapterCore` reports the loss of the adapter.
+            guard error != .adapterGone else { return }
+            counts.end(.failed)
+            onEvent?(.failed(.scan(error)))
+        }
+        listener.start()
+        // Defer the event, because the caller is still handling the device's advertisement.
+        _ = radio.loop.schedule(at: .zero) { [weak self, weak listener] in
+            guard let self, let listener, listener === self.listener else { return }
+            counts.begin()
+            onProfile?(profile)
+            onEvent?(.ready)
+            if let heard { receiveAdvertised(heard.span) }
+        }
+    }
+
+    private func receiveAdvertised(_ value: Span<UInt8>) {
+        received.notifications &+= 1
+        onValue?(value, true)
+    }
+
     /// Records that the device has sent too much, which is why the link is about to be ended.
     package func noteFlood() { counts.end(.flooded) }
 
@@ -190,11 +231,18 @@ package final class DeviceLink {
             closings &-= 1
             if closings == 0 { closed() }
         }
+        if let listener {
+            self.listener = nil
+            return listener.stop(completion: finish)
+        }
         driver.close(completion: finish)
     }
 
     /// Profile found on the device; nil before the profile is found, and without a link.
-    package var profile: Profile? { link == nil ? nil : setup.profile }
+    package var profile: Profile? {
+        if listener != nil { return profiles.first }
+        return link == nil ? nil : setup.profile
+    }
 
     /// Sends bytes to the device through the profile's output characteristic; their arrival is not confirmed.
     package func send(_ bytes: [UInt8]) throws(SendError) {

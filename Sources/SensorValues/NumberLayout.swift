@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-package import BluetoothPackets
+import BluetoothPackets
 
 /// Position and form of a number in the payload of a device for which there is no format.
 package struct NumberLayout: Hashable, Sendable {
@@ -12,10 +12,23 @@ package struct NumberLayout: Hashable, Sendable {
         case float
         /// Decimal digits in ASCII, with spaces around them, a sign and a point.
         case digits
+
+        /// Permitted lengths, in bytes.
+        package var lengths: ClosedRange<Int> {
+            switch self {
+            case .unsigned, .signed: 1...7
+            case .sfloat: 2...2
+            case .float: 4...4
+            case .digits: 1...16
+            }
+        }
+
+        /// Default length, in bytes.
+        package var usualLength: Int { self == .digits ? 8 : self == .float ? 4 : 2 }
     }
 
     /// A bit that means something if it is set, or clear if `isInverted`.
-    package struct Flag: Hashable, Sendable {
+    package struct Flag: Hashable, Sendable, CustomStringConvertible {
         package var offset: Int
         package var mask: UInt8
         package var isInverted: Bool
@@ -24,21 +37,31 @@ package struct NumberLayout: Hashable, Sendable {
             (self.offset, self.mask, self.isInverted) = (offset, mask, isInverted)
         }
 
+        /// Parses the offset, a colon and the mask in hexadecimal, such as `0:20`; `0:!20` is inverted.
+        package init?(_ text: String) {
+            let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+            guard parts.count == 2, let offset = UInt8(parts[0]) else { return nil }
+            let isInverted = parts[1].hasPrefix("!")
+            guard let mask = UInt8(parts[1].dropFirst(isInverted ? 1 : 0), radix: 16), mask != 0 else { return nil }
+            self.init(offset: Int(offset), mask: mask, isInverted: isInverted)
+        }
+
+        /// The flag as text that `init` parses.
+        package var description: String {
+            "\(offset):\(isInverted ? "!" : "")\(Hexadecimal.text([mask]))"
+        }
+
         /// Returns true if the bit means so; nil if the payload does not contain it.
         func isSet(in payload: Span<UInt8>) -> Bool? {
             payload.indices.contains(offset) ? (payload[offset] & mask != 0) != isInverted : nil
         }
     }
 
-    /// Permitted lengths of integers and digits, in bytes.
-    package static let lengths = 1...16
-    private static let integerBytes = 1...7
-
     package var quantity: String
     package var unit: String
     /// Position of the first byte.
     package var offset: Int
-    /// Length in bytes; `sfloat` and `float` have a fixed length.
+    /// Length in bytes; not used for `sfloat` and `float`.
     package var length: Int
     package var form: Form
     package var isBigEndian: Bool
@@ -67,7 +90,8 @@ package struct NumberLayout: Hashable, Sendable {
 
     /// Decodes a payload.
     package func decode(_ payload: Span<UInt8>) throws(SensorFault) -> SensorValues {
-        let length = form == .sfloat ? 2 : form == .float ? 4 : length
+        // A FLOAT and an SFLOAT have only one length.
+        let length = form.lengths.count == 1 ? form.lengths.lowerBound : length
         guard payload.count >= offset + length else { throw .tooShort(payload.count, least: offset + length) }
         if overload?.isSet(in: payload) == true { throw .overload }
         let bytes = (offset..<(offset + length)).map { payload[$0] }
@@ -83,22 +107,22 @@ package struct NumberLayout: Hashable, Sendable {
     private func number(_ bytes: [UInt8]) -> DecimalNumber? {
         switch form {
         case .unsigned, .signed:
-            guard Self.integerBytes.contains(bytes.count) else { return nil }
+            guard form.lengths.contains(bytes.count) else { return nil }
             let bits = integer(bytes)
             let unused = 64 - 8 * Int64(bytes.count)
-            let value = form == .unsigned ? Int64(bitPattern: bits) : Int64(bitPattern: bits << unused) >> unused
+            let value = form == .unsigned ? Int64(bitPattern: bits) : Int64(bitPattern: bits << UInt64(unused)) >> unused
             return DecimalNumber(value, exponent: exponent)
         case .sfloat:
             let bits = Int64(bitPattern: integer(bytes))
             // 0x07FE … 0x0802 stand for infinities and for no number.
             guard !(0x07FE...0x0802 ~= bits & 0x0FFF) else { return nil }
-            return DecimalNumber(bits << 52 >> 52, exponent: Int(bits << 48 >> 60) + exponent)
+            return DecimalNumber((bits << 52) >> 52, exponent: Int((bits << 48) >> 60) + exponent)
         case .float:
             let bits = Int64(bitPattern: integer(bytes))
             guard !(0x7F_FFFE...0x80_0002 ~= bits & 0xFF_FFFF) else { return nil }
-            let power = Int(bits << 32 >> 56) + exponent
+            let power = Int((bits << 32) >> 56) + exponent
             guard DecimalNumber.exponents.contains(power) else { return nil }
-            return DecimalNumber(bits << 40 >> 40, exponent: power)
+            return DecimalNumber((bits << 40) >> 40, exponent: power)
         case .digits: return decimal(bytes)
         }
     }

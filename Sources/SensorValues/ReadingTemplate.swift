@@ -4,7 +4,7 @@
 ///
 /// `{value}` is the number or the word, `{value:.N}` the number with N decimal places (0 to 9), `{unit}` the unit and
 /// `{quantity}` what is measured. `{{` and `}}` are braces.
-package struct ReadingTemplate: Hashable, Sendable {
+package struct ReadingTemplate: Hashable, Sendable, CustomStringConvertible {
     package enum Fault: Error, Equatable, Sendable {
         /// The brace at this position, in characters from 1, has no counterpart.
         case unpairedBrace(at: Int)
@@ -69,6 +69,19 @@ package struct ReadingTemplate: Hashable, Sendable {
             }
             return .value(places: Int(digit - 0x30))
         }
+    }
+
+    /// The template as text that `init` parses.
+    package var description: String {
+        parts.map { part in
+            switch part {
+            case .text(let text): text.map { $0 == "{" || $0 == "}" ? "\($0)\($0)" : "\($0)" }.joined()
+            case .value(nil): "{value}"
+            case .value(let places?): "{value:.\(places)}"
+            case .unit: "{unit}"
+            case .quantity: "{quantity}"
+            }
+        }.joined()
     }
 
     /// Returns the text for a reading; a word has no decimal places.

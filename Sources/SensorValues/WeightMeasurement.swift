@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-package import BluetoothPackets
+import BluetoothPackets
 
 /// Weight Measurement characteristic (2A9D) of the Weight Scale service.
 ///

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-package import BluetoothPackets
-
 /// Service data of Xiaomi scales: Mi Smart Scale in 181D and Mi Body Composition Scale in 181B.
 ///
 /// The formats are not published; they are those on which independent decoders agree.
@@ -18,7 +16,7 @@ package enum XiaomiScale {
         var values = SensorValues()
         values.isStable = flags & 0x20 != 0
         values.isRemoved = flags & 0x80 != 0
-        values.readings = [weight(littleEndian(data, 1), isPounds: flags & 0x01 != 0, isCatties: flags & 0x10 != 0)]
+        values.readings = [weight(littleEndian(data, 1), isPounds: flags & 0x01 != 0, isJin: flags & 0x10 != 0)]
         return values
     }
 
@@ -29,7 +27,7 @@ package enum XiaomiScale {
         var values = SensorValues()
         values.isStable = state & 0x20 != 0
         values.isRemoved = state & 0x80 != 0
-        values.readings = [weight(littleEndian(data, 11), isPounds: unit & 0x01 != 0, isCatties: state & 0x40 != 0)]
+        values.readings = [weight(littleEndian(data, 11), isPounds: unit & 0x01 != 0, isJin: state & 0x40 != 0)]
         if state & 0x02 != 0 {
             let ohms = DecimalNumber(Int64(littleEndian(data, 9)))
             values.readings.append(SensorReading("impedance", .number(ohms), unit: "Ω"))
@@ -41,10 +39,10 @@ package enum XiaomiScale {
         UInt16(data[offset]) | UInt16(data[offset + 1]) << 8
     }
 
-    /// Returns a weight in steps of 5 g, 0.01 lb or 0.01 catty.
-    private static func weight(_ steps: UInt16, isPounds: Bool, isCatties: Bool) -> SensorReading {
-        let isMetric = !isPounds && !isCatties
+    /// Returns a weight in steps of 5 g, 0.01 lb or 0.01 jin.
+    private static func weight(_ steps: UInt16, isPounds: Bool, isJin: Bool) -> SensorReading {
+        let isMetric = !isPounds && !isJin
         let number = DecimalNumber(Int64(steps) * (isMetric ? 5 : 1), exponent: isMetric ? -3 : -2)
-        return SensorReading("weight", .number(number), unit: isMetric ? "kg" : isPounds ? "lb" : "catty")
+        return SensorReading("weight", .number(number), unit: isMetric ? "kg" : isPounds ? "lb" : "jin")
     }
 }

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import LinuxIO
+package import SensorValues
 
-/// Source of one device's text: decodes the frames of its links, and passes the payload to each output.
+/// Source of one device's text: decodes the frames or the values of its links, and passes the text to each output.
 package final class TextSource {
+    /// Form of the bytes that a device sends, if they are not the text itself.
+    private enum Form: Equatable {
+        case framed(Framing)
+        case values(ValueSettings, isAdvertised: Bool)
+    }
+
     /// Number of bytes lost because an output's ring was full.
     ///
     /// It counts only bytes lost while the keyboard worked and did not wait for a client.
@@ -15,9 +22,12 @@ package final class TextSource {
 
     private let outputs: [VirtualKeyboard]
     private let loop: EventLoop
-    private var framing: Framing?
+    /// Form of the link's bytes; nil if they are the text.
+    private var form: Form?
     /// Frame decoder; nil if the link's bytes are not framed.
     private var deframer: Deframer?
+    /// Reader of the latest values; nil before the first link with a device that sends values.
+    private var values: ValueReader?
     /// Link that the bytes in the decoder came from; `isFromOpenDevice` is true if its device is unpaired.
     private var framed: (epoch: UInt32, isFromOpenDevice: Bool) = (0, true)
     private let frameTimer = LoopTimer()
@@ -28,24 +38,43 @@ package final class TextSource {
         self.loop = loop
     }
 
-    /// Sets the framing of the link's bytes; nil if they are not framed.
+    /// Sets the framing of the link's bytes, or the rules for its values; nil if the bytes are the text.
     ///
-    /// Call it before the first byte; repeated calls with the same framing have no effect.
-    package func useFraming(_ framing: Framing?) {
-        guard framing != self.framing else { return }
+    /// Call it before the first byte; repeated calls with the same arguments have no effect.
+    package func use(_ framing: Framing?, _ rules: ValueSettings? = nil, isAdvertised: Bool = false) {
+        let form: Form? = framing.map { .framed($0) } ?? rules.map { .values($0, isAdvertised: isAdvertised) }
+        guard form != self.form else { return }
         endFrame()
-        self.framing = framing
+        self.form = form
         deframer = framing.map { Deframer($0) }
+        if let rules, values?.settings != rules { values = ValueReader(rules, isAdvertised: isAdvertised) }
     }
 
-    /// Receives the bytes of a notification on the link with the number `epoch`.
+    /// Receives the bytes of a notification, or of an advertised value, on the link with the number `epoch`.
     package func receive(_ value: Span<UInt8>, epoch: UInt32, isFromOpenDevice: Bool) {
-        guard case .none = framing else {
-            framed = (epoch, isFromOpenDevice)
-            if let result = deframer?.receive(value, now: MonotonicClock.now) { take(result) }
-            return watchFrame()
-        }
+        guard case .none = form else { return decode(value, epoch: epoch, isFromOpenDevice) }
         pass(value, epoch: epoch, isFromOpenDevice)
+    }
+
+    /// Counts of the values that were received; nil if no device has sent any.
+    package var valueAccount: ValueAccount? { values?.account }
+
+    /// Types the latest value on the link with the number `epoch`; returns false if none waits.
+    package func typeValue(epoch: UInt32, isFromOpenDevice: Bool) -> Bool {
+        guard let text = values?.request() else { return false }
+        pass(text.span, epoch: epoch, isFromOpenDevice)
+        return true
+    }
+
+    private func decode(_ value: Span<UInt8>, epoch: UInt32, _ isFromOpenDevice: Bool) {
+        if case .values = form {
+            let text = values?.receive(value).text ?? []
+            if !text.isEmpty { pass(text.span, epoch: epoch, isFromOpenDevice) }
+            return
+        }
+        framed = (epoch, isFromOpenDevice)
+        if let result = deframer?.receive(value, now: MonotonicClock.now) { take(result) }
+        watchFrame()
     }
 
     /// Records that values of this link were lost before the next value.

@@ -13,6 +13,7 @@ extension Reason {
         switch failure {
         case .link(let failure): self.init(failure.message)
         case .handshake(let failure): self.init(failure.message)
+        case .scan(let error): self.init(CommandFailure(error))
         case .procedure(let error, let device, let isEncrypted): self.init(error, device, isEncrypted: isEncrypted)
         }
     }

@@ -11,8 +11,8 @@ package enum LinkFaultText: String, FaultText {
     case noBond, weakBond, legacyBond, otherDevice, otherAdapter, damagedBond, openDevice, unpaired, lessSecure
     // Texts about a keyboard, which must be paired.
     case unpairedKeyboard, keyboardNotHeard, keyboardRefusesKeys
-    // Text about the data that the device sends.
-    case flooded
+    // Texts about the data that the device sends.
+    case flooded, advertisesOpenly, noValue
     // Texts about the services and characteristics of the device.
     case noService, otherService, noSerialService, isKeyboard, noCharacteristic, noNotification, notWritable
     case nothingToRead, takesNothing, noReports, noMap, noKeyboard, incompleteMap, shortMap
@@ -337,6 +337,25 @@ package enum LinkFaultText: String, FaultText {
                     "the command was written, but the link ended before the reply",
                     "コマンドは書き込みましたが、応答の前に接続が終了しました"
                 ), nil
+            )
+        case .advertisesOpenly:
+            (
+                LocalText(
+                    "{1} only advertises its values, which anyone can imitate, but more security is required",
+                    "{1} は値をアドバタイズするだけなので誰でも偽装できますが、より高いセキュリティが要求されています"
+                ),
+                LocalText(
+                    "to use it anyway: `blewedge use {1} --security none`",
+                    "それでも使用する場合: `blewedge use {1} --security none`"
+                )
+            )
+        case .noValue:
+            (
+                LocalText("no value waits for a request", "要求を待っている値はありません"),
+                LocalText(
+                    "set `type = \"request\"` in the profile, and wait until the device has sent a value",
+                    "プロファイルに`type = \"request\"`を設定し、デバイスが値を送るのを待ってください"
+                )
             )
         case .commandNotSent:
             (

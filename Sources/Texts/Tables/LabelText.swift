@@ -16,6 +16,8 @@ package enum LabelText: String, Localized {
     // Labels for the reports of a keyboard, by outcome.
     case keyReports, unchanged, modifier, release, ambiguous, unknownUsage, shortcut, pending, incompleteAltCode,
         rollOver, noKeys, unknownReport, shorter, longer, servicesChanged
+    // Labels for the values of a scale or sensor, by outcome.
+    case values, repeated, unstable, removed, kept, overload, notMeasured, unreadable
     // Labels for values that arrived before the encryption.
     case earlyValues, refusedEarly, acceptedEarly, longestMilliseconds
     // Labels for links and for the reasons why they ended.
@@ -125,6 +127,14 @@ package enum LabelText: String, Localized {
         case .shorter: LocalText("shorter than declared", "宣言より短い")
         case .longer: LocalText("longer than declared", "宣言より長い")
         case .servicesChanged: LocalText("services changed", "サービスの変更")
+        case .values: LocalText("values", "値")
+        case .repeated: ValueOutcomeText.repeated.texts
+        case .unstable: ValueOutcomeText.unstable.texts
+        case .removed: ValueOutcomeText.removed.texts
+        case .kept: ValueOutcomeText.kept.texts
+        case .overload: ValueOutcomeText.overload.texts
+        case .notMeasured: ValueOutcomeText.notMeasured.texts
+        case .unreadable: ValueOutcomeText.unreadable.texts
         case .earlyValues: LocalText("values before encryption", "暗号化前に届いた値")
         case .refusedEarly: LocalText("refused", "拒否")
         case .acceptedEarly: LocalText("accepted", "受け入れ")

@@ -150,7 +150,7 @@ struct BlewedgeCommand: ParsableCommand {
                 name: "Typing",
                 subcommands: [
                     PauseCommand.self, ResumeCommand.self, GateCommand.self, KeyCommand.self, SnippetCommand.self,
-                    ClearCommand.self,
+                    ClearCommand.self, ValueCommand.self,
                 ]
             ),
             CommandGroup(

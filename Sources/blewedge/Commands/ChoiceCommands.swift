@@ -301,7 +301,13 @@ final class ChoiceRun {
     }
 
     private func listen(on radio: RadioArbiter) {
-        let finder = DeviceFinder(choice, advertisedAt: place, wantsName: true, on: radio)
+        let finder = DeviceFinder(
+            choice,
+            advertisedAt: place,
+            wantsName: true,
+            sending: profiles.first?.advertised,
+            on: radio
+        )
         self.finder = finder
         finder.onResult = { [unowned self] result in
             switch result {

@@ -20,7 +20,7 @@ struct ConfigCommand: ParsableCommand {
 }
 
 /// Returns the given path or, if there is none, the path of the file that this user's daemon reads.
-private func configurationPath(_ file: String?) throws(CommandFailure) -> FilePath {
+func configurationPath(_ file: String?) throws(CommandFailure) -> FilePath {
     if let file { return FilePath(file) }
     return try DaemonPaths.current().configurationFile
 }
@@ -159,18 +159,24 @@ struct ProfilesCommand: ParsableCommand {
     private func line(_ profile: Profile) -> String {
         guard !json else { return object(profile) }
         let (name, title) = (LocalName.printable(profile.name), LocalName.printable(profile.title))
-        return "\(DisplayWidth.padded(name, to: 12))  \(profile.service)  \(title)"
+        let place = profile.advertised.map { "\($0)" } ?? "\(profile.service)"
+        return "\(DisplayWidth.padded(name, to: 17))  \(DisplayWidth.padded(place, to: 36))  \(title)"
     }
 
     private func object(_ profile: Profile) -> String {
         var object = JSONObject()
         object.add("name", profile.name)
         object.add("title", profile.title)
-        object.add("service", "\(profile.service)")
-        object.add("fromDevice", "\(profile.fromPeripheral)")
-        object.add("toDevice", "\(profile.toPeripheral)")
+        if let advertised = profile.advertised {
+            object.add("advertised", "\(advertised)")
+        } else {
+            object.add("service", "\(profile.service)")
+            object.add("fromDevice", "\(profile.fromPeripheral)")
+            object.add("toDevice", "\(profile.toPeripheral)")
+        }
         object.add("handshake", profile.handshake.count)
         object.add("framing", profile.framing != nil)
+        object.add("value", profile.values != nil)
         object.add("table", profile.table)
         object.add("security", profile.security.word)
         return object.text

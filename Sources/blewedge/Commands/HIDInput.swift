@@ -14,7 +14,7 @@ enum HIDInput {
         if argument != "-", let bytes = bytes(argument), !bytes.isEmpty { return bytes }
         let content: [UInt8]
         do throws(Errno) {
-            content = try argument == "-" ? standardInput() : FileSystem.contents(of: argument, limit: longestFile)
+            content = try argument == "-" ? standardInput(limit: longestFile) : FileSystem.contents(of: argument, limit: longestFile)
         } catch {
             if error == .noSuchFileOrDirectory {
                 throw CommandFailure(.usage, HIDFaultText.notHexadecimal, argument)
@@ -41,12 +41,12 @@ enum HIDInput {
         return bytes
     }
 
-    private static func standardInput() throws(Errno) -> [UInt8] {
+    static func standardInput(limit: Int) throws(Errno) -> [UInt8] {
         let input = try Descriptor.forStandardInput()
         var content: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 4096)
         while case .done(let count) = try input.read(into: &piece), count > 0 {
-            guard content.count + count <= longestFile else { throw .fileTooLarge }
+            guard content.count + count <= limit else { throw .fileTooLarge }
             content += piece.prefix(count)
         }
         return content

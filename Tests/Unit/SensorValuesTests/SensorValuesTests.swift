@@ -53,7 +53,8 @@ struct SensorValuesTests {
                 let parts = fact.split(separator: "=", maxSplits: 1)
                 wanted[String(parts[0])] = String(parts[1])
             }
-            let main = try #require(wanted.removeValue(forKey: "what"))
+            let main = try #require(wanted["what"])
+            wanted["what"] = nil
             let unit = wanted.removeValue(forKey: "unit")
             wanted[main] = wanted.removeValue(forKey: "value")
             #expect(Self.facts(values) == wanted, "\(fields[0])")
@@ -122,11 +123,12 @@ struct SensorValuesTests {
             ("00ff", NumberLayout("a", offset: 1, length: 1, .signed), "-1"), ("ffff", NumberLayout("a", .signed, exponent: -2), "-0.01"),
             ("feffff", NumberLayout("a", length: 3, .signed), "-2"), ("ffffffffffffff", NumberLayout("a", length: 7), "72057594037927935"),
             ("b4f0", NumberLayout("a", .sfloat), "18"), ("b4e0", NumberLayout("a", .sfloat), "1.8"), ("ff0f", NumberLayout("a", .sfloat), "-1"),
-            ("6c0100ff", NumberLayout("a", .float), "36.4"), ("ff6c0100", NumberLayout("a", .float, isBigEndian: true), "36.4"),
+            ("6c0100ff", NumberLayout("a", .float), "36.4"), ("ff00016c", NumberLayout("a", .float, isBigEndian: true), "36.4"),
             ("20202d20312e323530", NumberLayout("a", length: 9, .digits), "-1.25"), ("2b30372c3500", NumberLayout("a", length: 6, .digits), "7.5"),
         ]
         for (payload, layout, text) in cases {
-            let values = try layout.decode(try #require(VectorFile.bytes(payload)).span)
+            let bytes = try #require(VectorFile.bytes(payload))
+            let values = try layout.decode(bytes.span)
             #expect(values.readings == [SensorReading("a", .number(try #require(values.readings.first?.number)))])
             #expect(values.readings.first?.number?.text() == text, "\(payload)")
             #expect(values.isStable == nil && values.isRemoved == nil)

@@ -168,7 +168,7 @@ struct VirtualKeyboardTests {
         try bench.begin()
         let keyboard = try #require(bench.keyboard)
         let source = TextSource(for: [keyboard], on: bench.loop)
-        source.useFraming(try Framing(start: [0xC1], length: .init(), check: .init(.sum)))
+        source.use(try Framing(start: [0xC1], length: .init(), check: .init(.sum)))
         let part: [UInt8] = [0xC1, 0x20, 0x31, 0x32]
         let whole: [UInt8] = [0xC1, 0x02, 0x34, 0x0D, 0x04]
         for bytes in [part, whole] { source.receive(bytes.span, epoch: 1, isFromOpenDevice: true) }

@@ -102,7 +102,7 @@ struct LinkSetupTests {
         var keyboard = ScriptedDevice.Service(.nordic)
         keyboard.uuid = .humanInterfaceDevice
         for services in [[silent, keyboard], [keyboard, silent]] {
-            let device = ScriptedDevice(services, LinkSetup(profiles: Profile.builtIn))
+            let device = ScriptedDevice(services, LinkSetup(profiles: Profile.automatic))
             device.run()
             guard case .ready? = device.progress.first, device.progress.count == 1 else {
                 Issue.record("\(device.progress)")
