@@ -351,7 +351,8 @@ let package = Package(
             [
                 "TestSupport", "ClockSupport", "TextsSupport", "SoakSupport", "Setup", "Daemon", "Control", "Rehearsal",
                 "Link", "Configuration", "Devices", "Typing", "Beacons", "Texts",
-                "BluetoothAdapters", "BluetoothHost", "BluetoothPackets", "HIDHost", "HIDReports", "VirtualAdapters",
+                "BluetoothAdapters", "BluetoothHost", "BluetoothPackets", "HIDHost", "HIDReports", "SensorValues",
+                "VirtualAdapters",
                 "Keystrokes",
                 "LinuxIO", "CLinux", systemPackage,
             ]

@@ -5,6 +5,7 @@ import BluetoothHost
 import BluetoothPackets
 import Configuration
 import Link
+import LinuxIO
 
 /// Simulated device; active for as long as the object exists.
 protocol SimulatedDevice: AnyObject {
@@ -68,30 +69,41 @@ final class SerialDevice: SimulatedDevice {
 /// Device that only advertises; if it is connectable, its services have no characteristics.
 final class AdvertisingDevice: SimulatedDevice {
     let core: AdapterCore
-    private let content: AdvertisementLayout.Content
     private let isConnectable: Bool
     private let interval: Duration
+    private let period: Duration?
+    private let content: (_ number: Int) -> AdvertisementLayout.Content
+    private let timer = LoopTimer()
     private var server: ServerCore?
+    private var changes = 0
 
+    /// Creates a device whose content is replaced once per `period`, or never if it is nil.
     init(
-        _ content: AdvertisementLayout.Content,
         isConnectable: Bool,
         every interval: Duration = .milliseconds(100),
-        on core: AdapterCore
+        changing period: Duration? = nil,
+        on core: AdapterCore,
+        content: @escaping (_ number: Int) -> AdvertisementLayout.Content
     ) {
-        self.content = content
         self.isConnectable = isConnectable
         self.interval = interval
+        self.period = period
         self.core = core
+        self.content = content
     }
 
     func advertise() throws {
+        let content = content(0)
         var builder = try GATTDatabaseBuilder(deviceName: content.localName ?? "")
         for service in content.services where isConnectable {
             _ = try builder.add(GATTServiceDefinition(uuid: service, characteristics: []))
         }
         let server = ServerCore(core.radio, builder.database, onEvent: { _, _ in }, onConnection: { _, _, _ in })
         self.server = server
+        try advertise(content, on: server)
+    }
+
+    private func advertise(_ content: AdvertisementLayout.Content, on server: ServerCore) throws {
         let layout = try AdvertisementLayout(content, canBeAsked: isConnectable)
         let advertisement = Advertisement(
             data: layout.data,
@@ -100,5 +112,15 @@ final class AdvertisingDevice: SimulatedDevice {
             interval: interval
         )
         try server.advertise(advertisement) { _ in }
+        guard let period else { return }
+        timer.set(on: core.radio.loop, after: period) { [unowned self] in change() }
+    }
+
+    private func change() {
+        changes &+= 1
+        server?.stopAdvertising { [weak self] in
+            // This cannot fail, as in `start`.
+            if let self, let server { try? advertise(content(changes), on: server) }
+        }
     }
 }

@@ -72,6 +72,12 @@ struct Stage {
         case .badge:
             BeaconFrame(.iBeacon, Self.badge, measuredPower: -59)
                 .map { [advertiser($0.content(), isConnectable: false, at: 5, dBm: -84)] } ?? []
+        case .bathroom:
+            [
+                AdvertisingDevice(isConnectable: false, changing: .milliseconds(500), on: core(at: 6, "BATH-SCALE", dBm: -70)) {
+                    number in BathroomScale.content(number)
+                }
+            ]
         case .crowd:
             (0..<Self.crowdCount).map { number in
                 advertiser(
@@ -110,7 +116,7 @@ struct Stage {
     ) -> AdvertisingDevice {
         let core = core(at: number, content.localName ?? "badge", dBm: dBm)
         let interval: Duration = isConnectable ? .milliseconds(100) : .milliseconds(500)
-        return AdvertisingDevice(content, isConnectable: isConnectable, every: interval, on: core)
+        return AdvertisingDevice(isConnectable: isConnectable, every: interval, on: core) { _ in content }
     }
 
     /// Creates a device's adapter; this program's adapter receives its signals with a strength of `dBm`.

@@ -3,7 +3,7 @@
 /// The simulated devices around an adapter in memory.
 ///
 /// Its text form, which follows `memory:`, is a list of device names separated by commas; an empty text means all
-/// devices except the crowd.
+/// devices except the crowd and the bathroom scale.
 public struct SimulatedCast: Hashable, Sendable, CustomStringConvertible {
     /// A simulated device; the raw value is its name in the text form.
     public enum Device: String, Hashable, Sendable, CaseIterable {
@@ -17,6 +17,8 @@ public struct SimulatedCast: Hashable, Sendable, CustomStringConvertible {
         case hid
         /// A badge that is an iBeacon and accepts no connection.
         case badge
+        /// A bathroom scale that advertises its weights and accepts no connection.
+        case bathroom
         /// Fifty devices that only advertise.
         case crowd
     }
@@ -31,7 +33,7 @@ public struct SimulatedCast: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Creates a cast; the order of the devices does not matter, and repetitions are ignored.
-    public init(_ devices: some Sequence<Device> = Device.allCases.dropLast()) {
+    public init(_ devices: some Sequence<Device> = Device.allCases.dropLast(2)) {
         let chosen = Set(devices)
         self.devices = Device.allCases.filter(chosen.contains)
     }

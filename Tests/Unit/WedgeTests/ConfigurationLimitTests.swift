@@ -2,6 +2,7 @@
 
 import BluetoothPackets
 import Configuration
+import Devices
 import Testing
 import Typing
 
@@ -203,9 +204,62 @@ struct ConfigurationLimitTests {
         #expect(try Profile(text: plain + framing, name: "a").text() == plain + "\n" + framing + "max-payload = 1024\n")
     }
 
+    @Test("A profile of values is written as it is parsed, with each key and without keys that have their default")
+    func values() throws {
+        let whole = """
+            title = "t"
+            advertised = "manufacturer 0499"
+            table = "strict"
+
+            [value]
+            format = "number"
+            text = "{{{quantity}}}: {value:.3} {unit}"
+            type = "request"
+            quantity = "load"
+            offset = 255
+            form = "signed"
+            length = 7
+            high-first = true
+            exponent = -18
+            unit = "kg"
+            stable = "0:20"
+            removed = "255:!80"
+            overload = "1:FF"
+
+            """
+        #expect(try Profile(text: whole, name: "a").text() == whole)
+        let least = "service = \"FFE0\"\nfrom-device = \"FFE1\"\n[value]\nformat = \"number\"\n"
+        let written = "[value]\nformat = \"number\"\noffset = 0\nform = \"unsigned\"\nlength = 2\n"
+        #expect(try Profile(text: least, name: "a").text().hasSuffix("\n\n" + written))
+        for form in ["sfloat 2", "float 4", "digits 8"].map({ $0.split(separator: " ") }) {
+            let own = least + "form = \"\(form[0])\"\n"
+            #expect(try Profile(text: own, name: "a").text().hasSuffix("form = \"\(form[0])\"\nlength = \(form[1])\n"))
+        }
+        for profile in Profile.builtIn where profile.values != nil {
+            #expect(try Profile(text: profile.text(), name: profile.name) == profile)
+        }
+    }
+
+    @Test("`auto` includes the own profiles of devices to connect to, and no profile of a device that only advertises")
+    func automatic() throws {
+        let text = """
+            [profiles.connected]
+            service = "FFE0"
+            from-device = "FFE1"
+            [profiles.advertised]
+            advertised = "service-data FCD2"
+            [profiles.advertised.value]
+            format = "bthome"
+            """
+        let names = try Configuration(text: text).profiles().map(\.name)
+        #expect(names == ["connected"] + Profile.serial.map(\.name) + ["keyboard", "weight-scale"])
+        let own = try Configuration(text: "profile = \"advertised\"\n" + text).profiles()
+        #expect(own.map(\.name) == ["advertised"] && own.first?.advertised == .serviceData(0xFCD2))
+    }
+
     @Test("The built-in profiles have the UUIDs of their manufacturers' documents")
     func builtIn() {
-        let uuids = Profile.builtIn.map { "\($0.name) \($0.service) \($0.fromPeripheral) \($0.toPeripheral)" }
+        let uuids = Profile.automatic.map { "\($0.name) \($0.service) \($0.fromPeripheral) \($0.toPeripheral)" }
         let nordic = "B5A3-F393-E0A9-E50E24DCCA9E"
         #expect(
             uuids == [
@@ -225,6 +279,7 @@ struct ConfigurationLimitTests {
                 "csr 00005500-D102-11E1-9B23-00025B00A5A5 00005501-D102-11E1-9B23-00025B00A5A5 "
                     + "00005501-D102-11E1-9B23-00025B00A5A5",
                 "keyboard 1812 2A4D 2A4D",
+                "weight-scale 181D 2A9D 2A9D",
             ]
         )
     }

@@ -216,6 +216,7 @@ struct ConfigurationTests {
         let own = "[profiles.scale]\nservice = \"FFE0\"\nfrom-device = \"FFE1\"\n"
         let known = [
             "linble", "nordic", "microbit", "microchip", "hm10", "ublox", "ti", "ti-stream", "csr", "keyboard",
+            "weight-scale",
         ]
         #expect(try profiles("") == known)
         #expect(try profiles("profile = \"auto\"\n") == known)

@@ -12,6 +12,7 @@ import HIDReports
 import Keystrokes
 import Link
 import LinuxIO
+import SensorValues
 import SystemPackage
 import TestSupport
 import Testing
@@ -119,6 +120,78 @@ struct RehearsalTests {
                 $0 > .seconds(period) - .milliseconds(300) && $0 < .seconds(period) + .milliseconds(300)
             }
         )
+        try wedge.end()
+    }
+
+    @Test(
+        "The weights that a scale only advertises are typed once each, when they are stable, and each advertisement is counted"
+    )
+    func advertisedWeights() throws {
+        let wedge = try Wedge(SimulatedCast([.bathroom, .badge]), "BATH-SCALE", "profile = \"xiaomi-scale\"\n")
+        try wedge.run { wedge.typed.count { $0 == "\n" } >= 5 }
+        // The second and the third weight are equal.
+        #expect(wedge.typed == "72.45\n81.3\n81.3\n65.005\n72.45\n")
+        let counts = wedge.service.counts
+        let numbers = try #require(counts.numbers)
+        #expect(Set(wedge.states) == [.connecting, .connected] && wedge.states.last == .connected)
+        #expect(numbers[.typed] == 5 && numbers[.unstable] > 5 && numbers[.unchanged] == 4 && numbers[.repeated] > 50)
+        #expect(numbers.sum == counts.values.notifications && numbers[.removed] == 0 && numbers[.unreadable] == 0)
+        #expect(counts.bytes.received == UInt64(wedge.typed.utf8.count) && counts.bytes.typed == counts.bytes.received)
+        try wedge.end()
+    }
+
+    @Test("A device that only advertises is listened to until `disconnect`, and again after `connect`")
+    func advertisedPause() throws {
+        let wedge = try Wedge(SimulatedCast([.bathroom]), "BATH-SCALE", "profile = \"xiaomi-scale\"\n")
+        try wedge.run { wedge.typed == "72.45\n" }
+        wedge.service.device.disconnect()
+        try wedge.run { wedge.states.last == .disconnected }
+        let heard = wedge.service.counts.values.notifications
+        let end = MonotonicClock.now + .seconds(12)
+        try wedge.run { MonotonicClock.now > end }
+        #expect(wedge.service.counts.values.notifications == heard && wedge.typed == "72.45\n")
+        wedge.service.device.connect()
+        try wedge.run { wedge.typed.hasSuffix("65.005\n72.45\n") }
+        #expect(wedge.states.last == .connected && wedge.service.device.linkCounts.ready == 2)
+        #expect(wedge.service.device.linkCounts.ended(.endedHere) == 1)
+        try wedge.end()
+    }
+
+    @Test("Advertised values are refused if the configuration requires encryption, and the reason says so")
+    func advertisedInClear() throws {
+        let lines = "security = \"encrypted\"\nprofile = \"xiaomi-scale\"\n"
+        let wedge = try Wedge(SimulatedCast([.bathroom]), "BATH-SCALE", lines)
+        try wedge.run { wedge.states.last == .failed }
+        #expect(
+            wedge.reason
+                == "C0:FF:EE:01:00:06 only advertises its values, which anyone can imitate, but more security is required"
+        )
+        #expect(wedge.typed.isEmpty && wedge.service.counts.values.notifications == 0)
+        try wedge.end()
+    }
+
+    @Test("A value that is typed on request is typed when it is requested, and not without one")
+    func requestedWeight() throws {
+        let own = """
+            profile = "mine"
+            [profiles.mine]
+            advertised = "service-data 181D"
+            [profiles.mine.value]
+            format = "xiaomi-scale"
+            type = "request"
+            text = "{value:.3} {unit}"
+            """
+        let wedge = try Wedge(SimulatedCast([.bathroom]), "BATH-SCALE", own)
+        #expect(throws: CommandFailure(.unavailable, LinkFaultText.notConnected)) {
+            try wedge.service.device.typeValue()
+        }
+        try wedge.run { wedge.states.last == .connected }
+        #expect(throws: CommandFailure(.unavailable, LinkFaultText.noValue)) { try wedge.service.device.typeValue() }
+        try wedge.run { (wedge.service.counts.numbers?[.kept] ?? 0) == 2 }
+        #expect(wedge.typed.isEmpty)
+        try wedge.service.device.typeValue()
+        try wedge.run { wedge.typed == "81.300 kg\n" }
+        #expect(wedge.service.counts.bytes.received == 10)
         try wedge.end()
     }
 
