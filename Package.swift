@@ -29,7 +29,7 @@ let fuzzing = Context.environment["BLEWEDGE_FUZZING"]
 /// What takes hostile bytes, and counts its edges for libFuzzer; the rest would only be more to look at after each input.
 let fuzzed: Set = [
     "BluetoothPackets", "BluetoothHost", "Keystrokes", "Typing", "Devices", "Configuration", "Link", "Control",
-    "BeaconServer", "HIDReports", "HIDHost",
+    "BeaconServer", "HIDReports", "HIDHost", "SensorValues",
 ]
 
 /// The settings of a target of the product.
@@ -378,7 +378,8 @@ let package = Package(
         .target(
             name: "Fuzzing",
             dependencies: [
-                "BluetoothHost", "BluetoothPackets", "Keystrokes", "HIDReports", "Typing", "Daemon", "Control", "Link",
+                "BluetoothHost", "BluetoothPackets", "Keystrokes", "HIDReports", "SensorValues", "Typing", "Daemon",
+                "Control", "Link",
                 "Configuration", "Devices", "BeaconServer", "Texts",
             ],
             path: "Tests/Fuzzing/Entries",

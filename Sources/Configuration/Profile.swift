@@ -310,6 +310,11 @@ extension Profile {
     /// All built-in profiles.
     package static let builtIn: [Profile] = automatic + [.bthome, .xiaomiScale, .xiaomiBodyScale]
 
+    /// Returns the built-in profile of a device that advertises service data with one of these UUIDs.
+    package static func advertised(in services: [BluetoothUUID]) -> Profile? {
+        builtIn.first { profile in services.contains { profile.advertised == .serviceData($0) } }
+    }
+
     package init?(named name: String) {
         guard let profile = Self.builtIn.first(where: { $0.name == name }) else { return nil }
         self = profile

@@ -17,12 +17,19 @@ enum DeviceKind: Equatable {
     /// The device uses HID, but its appearance is not that of a keyboard.
     case otherHID
     case beacon
+    /// The device advertises values in a known format; the value is the title of the profile.
+    case values(String)
     /// The device advertises services, none of which is a known serial service.
     case other
     /// The device advertises no services.
     case unknown
 
-    init(services: [BluetoothUUID], appearance: UInt16? = nil, isBeacon: Bool) {
+    init(
+        services: [BluetoothUUID],
+        appearance: UInt16? = nil,
+        serviceData: [BluetoothUUID] = [],
+        isBeacon: Bool
+    ) {
         if let profile = Profile.serial.first(where: { services.contains($0.service) }) {
             self = .serial(profile.title)
         } else if DiscoveredDevice.isKeyboard(services, appearance) {
@@ -31,6 +38,8 @@ enum DeviceKind: Equatable {
             self = .otherHID
         } else if isBeacon {
             self = .beacon
+        } else if let profile = Profile.advertised(in: serviceData) {
+            self = .values(profile.title)
         } else {
             self = services.isEmpty ? .unknown : .other
         }
@@ -40,6 +49,7 @@ enum DeviceKind: Equatable {
 
     func text(_ language: Language) -> String {
         switch self {
+        case .values(let title): title
         case .serial(let title): title.hasSuffix(Self.suffix) ? String(title.dropLast(Self.suffix.count)) : title
         case .keyboard: PageText.kindKeyboard.text(language)
         case .otherHID: PageText.kindOtherHID.text(language)

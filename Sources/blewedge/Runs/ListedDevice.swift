@@ -21,6 +21,8 @@ struct ListedDevice: Equatable {
     private(set) var services: [BluetoothUUID] = []
     /// Services for which the device is looking (service solicitation).
     private(set) var solicited: [BluetoothUUID] = []
+    /// UUIDs of the service data in the advertisement.
+    private var serviceData: [BluetoothUUID] = []
     private(set) var kind = DeviceKind.unknown
     /// True if the advertisement is that of a keyboard, even if the device also has a serial service.
     private(set) var isKeyboard = false
@@ -43,6 +45,7 @@ struct ListedDevice: Equatable {
         services = device.services
         isKeyboard = device.isKeyboard
         solicited = device.data.solicitedServiceUUIDs
+        serviceData = device.data.serviceData.map(\.service)
         lastHeard = WallClock.seconds(at: device.lastHeard)
         var object = JSONObject(device)
         if isPaired { object.add("paired", true) }
@@ -64,7 +67,15 @@ struct ListedDevice: Equatable {
         let appearance = answer["appearance"]?.integer.flatMap { UInt16(exactly: $0) }
         isKeyboard = DiscoveredDevice.isKeyboard(services, appearance)
         isPaired = answer["paired"]?.bool ?? false
-        kind = DeviceKind(services: services, appearance: appearance, isBeacon: DeviceKind.isBeacon(answer))
+        serviceData = (answer["serviceData"]?.array ?? []).compactMap { entry in
+            entry["service"]?.string.flatMap { BluetoothUUID($0) }
+        }
+        kind = DeviceKind(
+            services: services,
+            appearance: appearance,
+            serviceData: serviceData,
+            isBeacon: DeviceKind.isBeacon(answer)
+        )
         battery = Self.battery(answer)
         json = answer.text
     }
@@ -97,8 +108,13 @@ struct ListedDevice: Equatable {
     /// Name of the device, or its address if the name is unknown.
     var label: String { name?.printable ?? "\(address)" }
 
-    /// Names of the advertised services; a service whose name is unknown is listed by its UUID.
-    var serviceNames: [String] { services.map { DeviceText.serviceName($0, isKeyboard: isKeyboard) } }
+    /// Names of the advertised services, and of a known format of advertised values.
+    ///
+    /// A service whose name is unknown is listed by its UUID.
+    var serviceNames: [String] {
+        services.map { DeviceText.serviceName($0, isKeyboard: isKeyboard) }
+            + (Profile.advertised(in: serviceData).map { [$0.title] } ?? [])
+    }
 
     /// Returns this device; if it has no name, it gets the name of `other`.
     func named(as other: ListedDevice) -> ListedDevice {

@@ -44,6 +44,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case answer
     /// Report descriptor of a keyboard, and its input reports.
     case reports
+    /// Payloads of scales and sensors.
+    case values
 
     /// Returns a description of the violated guarantee; nil if there is none.
     public func fault(in input: [UInt8]) -> String? {
@@ -68,6 +70,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .bond: BondEntry.fault(in: input)
         case .answer: AnswerEntry.fault(in: input)
         case .reports: ReportsEntry.fault(in: input)
+        case .values: ValuesEntry.fault(in: input)
         }
     }
 }
