@@ -148,7 +148,7 @@ struct BTHomeObject {
         0x14: .init("moisture", "%", bytes: 2, exponent: -2),
         0x15: .init("batterylow"),
         0x16: .init("charging"),
-        0x17: .init("co"),
+        0x17: .init("coalarm"),
         0x18: .init("cold"),
         0x19: .init("connected"),
         0x1A: .init("door"),
