@@ -31,8 +31,7 @@ package enum BTHome {
                 break
             }
             let start = position + 1
-            let length = object.isOfVariableLength ? (start < data.count ? 1 + Int(data[start]) : 1) : object.bytes
-            let end = start + length
+            let end = start + object.length(start < data.count ? data[start] : 0)
             guard end <= data.count else { throw .tooShort(data.count, least: end) }
             let content = data.extracting(start..<end)
             position = end
@@ -40,6 +39,7 @@ package enum BTHome {
                 values.packet = content[0]
                 continue
             }
+            if object.isInformation { continue }
             let count = counts[object.quantity, default: 0] + 1
             counts[object.quantity] = count
             let name = object.quantity + (count > 1 ? "\(count)" : "")
@@ -62,8 +62,13 @@ struct BTHomeObject {
         case unsigned, signed
         /// The first byte is the position in the list of these words.
         case event([UInt8: String])
+        /// A byte with the length of the arguments in its low five bits, the position in the list of these words, and the
+        /// arguments.
+        case command([UInt8: String])
         /// A byte with the length, then text or bytes.
         case text, bytes
+        /// Type or firmware version of the device.
+        case information
     }
 
     /// What is measured, in one word.
@@ -90,20 +95,28 @@ struct BTHomeObject {
         scale = (factor, exponent)
     }
 
-    var isOfVariableLength: Bool {
+    /// True if the object describes the device, and is no quantity.
+    var isInformation: Bool {
+        if case .information = kind { true } else { false }
+    }
+
+    /// Returns the length of the data, in bytes, whose first byte is `first`.
+    func length(_ first: UInt8) -> Int {
         switch kind {
-        case .text, .bytes: true
-        case .unsigned, .signed, .event: false
+        case .unsigned, .signed, .event, .information: bytes
+        case .command: 2 + Int(first & 0x1F)
+        case .text, .bytes: 1 + Int(first)
         }
     }
 
     /// Returns the value of data with the length of this type.
     func value(_ data: Span<UInt8>) -> SensorReading.Value {
         switch kind {
-        case .unsigned: .number(number(Int64(bitPattern: Self.integer(data))))
+        case .unsigned, .information: .number(number(Int64(bitPattern: Self.integer(data))))
         case .signed:
             .number(number(Int64(bitPattern: Self.integer(data) << (64 - 8 * UInt64(bytes))) >> (64 - 8 * Int64(bytes))))
         case .event(let words): .word(words[data[0]] ?? "\(data[0])")
+        case .command(let words): .word(words[data[1]] ?? "\(data[1])")
         case .text: .word(String(decoding: [UInt8](copying: data.extracting(droppingFirst: 1)), as: UTF8.self))
         case .bytes: .word(Hexadecimal.text([UInt8](copying: data.extracting(droppingFirst: 1))))
         }
@@ -119,7 +132,10 @@ struct BTHomeObject {
 
     private static let buttons: [UInt8: String] = [
         0x00: "none", 0x01: "press", 0x02: "double_press", 0x03: "triple_press", 0x04: "long_press",
-        0x05: "long_double_press", 0x06: "long_triple_press", 0x80: "hold_press",
+        0x05: "long_double_press", 0x06: "long_triple_press", 0x80: "hold_press", 0x81: "hold_release",
+    ]
+    private static let commands: [UInt8: String] = [
+        0x00: "off", 0x01: "on", 0x02: "toggle", 0x03: "step_up", 0x04: "step_down",
     ]
     private static let dimmers: [UInt8: String] = [0x00: "none", 0x01: "rotate_left", 0x02: "rotate_right"]
 
@@ -174,6 +190,7 @@ struct BTHomeObject {
         0x2E: .init("humidity", "%"),
         0x2F: .init("moisture", "%"),
         0x3A: .init("button", kind: .event(buttons)),
+        0x3B: .init("command", kind: .command(commands)),
         0x3C: .init("dimmer", bytes: 2, kind: .event(dimmers)),
         0x3D: .init("count", bytes: 2),
         0x3E: .init("count", bytes: 4),
@@ -215,5 +232,9 @@ struct BTHomeObject {
         0x62: .init("speed", "m/s", bytes: 4, kind: .signed, exponent: -6),
         0x63: .init("acceleration", "m/s²", bytes: 4, kind: .signed, exponent: -6),
         0x64: .init("lightlevel"),
+        0x65: .init("revision"),
+        0xF0: .init("device", bytes: 2, kind: .information),
+        0xF1: .init("firmware", bytes: 4, kind: .information),
+        0xF2: .init("firmware", bytes: 3, kind: .information),
     ]
 }
