@@ -154,7 +154,8 @@ let package = Package(
         module(
             "Configuration",
             [
-                "Devices", "HIDReports", "SensorValues", "Typing", "Beacons", "Texts", "BluetoothAdapters", "BluetoothHost",
+                "Devices", "HIDReports", "SensorValues", "Typing", "Beacons", "Texts", "BluetoothAdapters",
+                "BluetoothHost",
                 "BluetoothPackets",
                 "Keystrokes", "LinuxIO", "CTOML", systemPackage,
             ]
@@ -187,7 +188,8 @@ let package = Package(
         module(
             "Daemon",
             [
-                "Control", "Link", "HIDHost", "HIDReports", "SensorValues", "Configuration", "Devices", "Typing", "Beacons", "Texts",
+                "Control", "Link", "HIDHost", "HIDReports", "SensorValues", "Configuration", "Devices", "Typing",
+                "Beacons", "Texts",
                 "BluetoothAdapters", "BluetoothHost", "BluetoothPackets",
                 "Keystrokes", "LinuxIO", systemPackage,
             ]

@@ -117,7 +117,9 @@ extension NumberLayout {
             try value.integer(DecimalNumber.exponents)
         }
         layout.exponent = exponent ?? layout.exponent
-        let unit = reader.take("unit") { (value: TOMLValue) throws(UnfitValue) in try value.word(ValueSettings.longestWord) }
+        let unit = reader.take("unit") { (value: TOMLValue) throws(UnfitValue) in
+            try value.word(ValueSettings.longestWord)
+        }
         layout.unit = unit ?? layout.unit
         (layout.stable, layout.removed, layout.overload) = (flag("stable"), flag("removed"), flag("overload"))
         return layout

@@ -74,7 +74,11 @@ struct Stage {
                 .map { [advertiser($0.content(), isConnectable: false, at: 5, dBm: -84)] } ?? []
         case .bathroom:
             [
-                AdvertisingDevice(isConnectable: false, changing: .milliseconds(500), on: core(at: 6, "BATH-SCALE", dBm: -70)) {
+                AdvertisingDevice(
+                    isConnectable: false,
+                    changing: .milliseconds(500),
+                    on: core(at: 6, "BATH-SCALE", dBm: -70)
+                ) {
                     number in BathroomScale.content(number)
                 }
             ]

@@ -114,7 +114,9 @@ struct BTHomeObject {
         switch kind {
         case .unsigned, .information: .number(number(Int64(bitPattern: Self.integer(data))))
         case .signed:
-            .number(number(Int64(bitPattern: Self.integer(data) << (64 - 8 * UInt64(bytes))) >> (64 - 8 * Int64(bytes))))
+            .number(
+                number(Int64(bitPattern: Self.integer(data) << (64 - 8 * UInt64(bytes))) >> (64 - 8 * Int64(bytes)))
+            )
         case .event(let words): .word(words[data[0]] ?? "\(data[0])")
         case .command(let words): .word(words[data[1]] ?? "\(data[1])")
         case .text: .word(String(decoding: [UInt8](copying: data.extracting(droppingFirst: 1)), as: UTF8.self))

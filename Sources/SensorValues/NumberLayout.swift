@@ -110,7 +110,8 @@ package struct NumberLayout: Hashable, Sendable {
             guard form.lengths.contains(bytes.count) else { return nil }
             let bits = integer(bytes)
             let unused = 64 - 8 * Int64(bytes.count)
-            let value = form == .unsigned ? Int64(bitPattern: bits) : Int64(bitPattern: bits << UInt64(unused)) >> unused
+            let value =
+                form == .unsigned ? Int64(bitPattern: bits) : Int64(bitPattern: bits << UInt64(unused)) >> unused
             return DecimalNumber(value, exponent: exponent)
         case .sfloat:
             let bits = Int64(bitPattern: integer(bytes))

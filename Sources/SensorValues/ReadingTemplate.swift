@@ -34,7 +34,8 @@ package struct ReadingTemplate: Hashable, Sendable, CustomStringConvertible {
         var index = 0
         while index < characters.count {
             let character = characters[index]
-            if (character == "{" || character == "}"), index + 1 < characters.count, characters[index + 1] == character {
+            if (character == "{" || character == "}"), index + 1 < characters.count, characters[index + 1] == character
+            {
                 text.append(character)
                 index += 2
                 continue

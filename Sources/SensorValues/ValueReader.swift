@@ -34,7 +34,9 @@ package struct ValueReader: Sendable {
     package func request() -> [UInt8]? { kept.map { settings.bytes(for: $0) } }
 
     private mutating func judge(_ payload: Span<UInt8>) -> (ValueOutcome, SensorReading?) {
-        if isAdvertised, let previous, previous.payload.count == payload.count, previous.payload.span.begins(with: payload) {
+        if isAdvertised, let previous, previous.payload.count == payload.count,
+            previous.payload.span.begins(with: payload)
+        {
             return (.repeated, nil)
         }
         let values: SensorValues

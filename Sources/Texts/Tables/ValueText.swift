@@ -8,7 +8,7 @@ package enum ValueOutcomeText: String, Localized {
         switch self {
         case .typed: LocalText("typed", "入力済み")
         case .repeated: LocalText("received before", "受信済み")
-        case .unchanged: LocalText("typed before", "入力済みの値")
+        case .unchanged: LocalText("unchanged", "変化なし")
         case .unstable: LocalText("not stable", "不安定")
         case .removed: LocalText("load removed", "荷重なし")
         case .kept: LocalText("waiting for a request", "要求待ち")

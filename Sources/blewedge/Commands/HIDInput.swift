@@ -14,7 +14,9 @@ enum HIDInput {
         if argument != "-", let bytes = bytes(argument), !bytes.isEmpty { return bytes }
         let content: [UInt8]
         do throws(Errno) {
-            content = try argument == "-" ? standardInput(limit: longestFile) : FileSystem.contents(of: argument, limit: longestFile)
+            content =
+                try argument == "-"
+                ? standardInput(limit: longestFile) : FileSystem.contents(of: argument, limit: longestFile)
         } catch {
             if error == .noSuchFileOrDirectory {
                 throw CommandFailure(.usage, HIDFaultText.notHexadecimal, argument)

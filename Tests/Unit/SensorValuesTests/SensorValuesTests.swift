@@ -85,8 +85,10 @@ struct SensorValuesTests {
         let cases: [(Int64, Int, Int?, String)] = [
             (0, 0, nil, "0"), (0, -3, 2, "0.00"), (80_300, -3, nil, "80.3"), (80_300, -3, 3, "80.300"),
             (-5, -3, nil, "-0.005"), (-5, -3, 2, "-0.01"), (-4, -3, 2, "0.00"), (5, -1, 0, "1"), (25, -2, 1, "0.3"),
-            (24, -2, 1, "0.2"), (999, -3, 2, "1.00"), (12, 3, nil, "12000"), (12, 3, 1, "12000.0"), (7, 0, 9, "7.000000000"),
-            (.max, 0, 2, "9223372036854775807.00"), (.min, 0, nil, "-9223372036854775808"), (.max, -18, nil, "9.223372036854775807"),
+            (24, -2, 1, "0.2"), (999, -3, 2, "1.00"), (12, 3, nil, "12000"), (12, 3, 1, "12000.0"),
+            (7, 0, 9, "7.000000000"),
+            (.max, 0, 2, "9223372036854775807.00"), (.min, 0, nil, "-9223372036854775808"),
+            (.max, -18, nil, "9.223372036854775807"),
             (.max, -18, 0, "9"), (15, -1, -4, "2"), (1, -40, 2, "0.00"), (3, 0, 99, "3.000000000000000000"),
         ]
         for (digits, exponent, places, text) in cases {
@@ -100,15 +102,18 @@ struct SensorValuesTests {
     func templates() throws {
         let reading = SensorReading("weight", .number(DecimalNumber(80_305, exponent: -3)), unit: "kg")
         let cases = [
-            ("{value}", "80.305"), ("{value:.1} {unit}", "80.3 kg"), ("{value:.0}", "80"), ("{quantity}={value:.3}{unit};", "weight=80.305kg;"),
+            ("{value}", "80.305"), ("{value:.1} {unit}", "80.3 kg"), ("{value:.0}", "80"),
+            ("{quantity}={value:.3}{unit};", "weight=80.305kg;"),
             ("{{{value}}}", "{80.305}"), ("é{value}\r", "é80.305\r"),
         ]
         for (template, text) in cases { #expect(try ReadingTemplate(template).text(reading) == text) }
         #expect(ReadingTemplate.usual.text(reading) == "80.305")
         #expect(try ReadingTemplate("{value:.2}{unit}").text(SensorReading("button", .word("press"))) == "press")
         let faults: [(String, ReadingTemplate.Fault)] = [
-            ("", .noValue), ("{unit}", .noValue), ("kg", .noValue), ("a{value", .unpairedBrace(at: 2)), ("{value}}", .unpairedBrace(at: 8)),
-            ("{value:.x}", .unknownField("value:.x")), ("{value:.10}", .unknownField("value:.10")), ("{}", .unknownField("")),
+            ("", .noValue), ("{unit}", .noValue), ("kg", .noValue), ("a{value", .unpairedBrace(at: 2)),
+            ("{value}}", .unpairedBrace(at: 8)),
+            ("{value:.x}", .unknownField("value:.x")), ("{value:.10}", .unknownField("value:.10")),
+            ("{}", .unknownField("")),
             ("{Value}", .unknownField("Value")),
         ]
         for (template, fault) in faults {
@@ -120,11 +125,16 @@ struct SensorValuesTests {
     func layouts() throws {
         let cases: [(String, NumberLayout, String)] = [
             ("0102", NumberLayout("a"), "513"), ("0102", NumberLayout("a", isBigEndian: true), "258"),
-            ("00ff", NumberLayout("a", offset: 1, length: 1, .signed), "-1"), ("ffff", NumberLayout("a", .signed, exponent: -2), "-0.01"),
-            ("feffff", NumberLayout("a", length: 3, .signed), "-2"), ("ffffffffffffff", NumberLayout("a", length: 7), "72057594037927935"),
-            ("b4f0", NumberLayout("a", .sfloat), "18"), ("b4e0", NumberLayout("a", .sfloat), "1.8"), ("ff0f", NumberLayout("a", .sfloat), "-1"),
-            ("6c0100ff", NumberLayout("a", .float), "36.4"), ("ff00016c", NumberLayout("a", .float, isBigEndian: true), "36.4"),
-            ("20202d20312e323530", NumberLayout("a", length: 9, .digits), "-1.25"), ("2b30372c3500", NumberLayout("a", length: 6, .digits), "7.5"),
+            ("00ff", NumberLayout("a", offset: 1, length: 1, .signed), "-1"),
+            ("ffff", NumberLayout("a", .signed, exponent: -2), "-0.01"),
+            ("feffff", NumberLayout("a", length: 3, .signed), "-2"),
+            ("ffffffffffffff", NumberLayout("a", length: 7), "72057594037927935"),
+            ("b4f0", NumberLayout("a", .sfloat), "18"), ("b4e0", NumberLayout("a", .sfloat), "1.8"),
+            ("ff0f", NumberLayout("a", .sfloat), "-1"),
+            ("6c0100ff", NumberLayout("a", .float), "36.4"),
+            ("ff00016c", NumberLayout("a", .float, isBigEndian: true), "36.4"),
+            ("20202d20312e323530", NumberLayout("a", length: 9, .digits), "-1.25"),
+            ("2b30372c3500", NumberLayout("a", length: 6, .digits), "7.5"),
         ]
         for (payload, layout, text) in cases {
             let bytes = try #require(VectorFile.bytes(payload))
@@ -134,8 +144,10 @@ struct SensorValuesTests {
             #expect(values.isStable == nil && values.isRemoved == nil)
         }
         let unmeasured = [
-            ("ff07", NumberLayout("a", .sfloat)), ("0008", NumberLayout("a", .sfloat)), ("feff7f00", NumberLayout("a", .float)),
-            ("0100007f", NumberLayout("a", .float)), ("2e", NumberLayout("a", length: 1, .digits)), ("312e322e", NumberLayout("a", length: 4, .digits)),
+            ("ff07", NumberLayout("a", .sfloat)), ("0008", NumberLayout("a", .sfloat)),
+            ("feff7f00", NumberLayout("a", .float)),
+            ("0100007f", NumberLayout("a", .float)), ("2e", NumberLayout("a", length: 1, .digits)),
+            ("312e322e", NumberLayout("a", length: 4, .digits)),
             ("3165", NumberLayout("a", length: 2, .digits)), ("0000000000000000", NumberLayout("a", length: 8)),
         ]
         for (payload, layout) in unmeasured {

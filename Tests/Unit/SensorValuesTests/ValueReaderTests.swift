@@ -26,11 +26,14 @@ struct ValueReaderTests {
         overload: .init(offset: 0, mask: 0x01)
     )
 
-    @Test("A stable value is typed once, and again after an unstable one; a load that was put on before the start is not")
+    @Test(
+        "A stable value is typed once, and again after an unstable one; a load that was put on before the start is not"
+    )
     func stable() throws {
         var reader = ValueReader(ValueSettings(.number(Self.layout)), isAdvertised: true)
         let payloads = [
-            "a009", "a009", "0005", "0009", "2009", "2009", "a009", "2107", "a007", "0003", "2009", "0001", "a004", "2006",
+            "a009", "a009", "0005", "0009", "2009", "2009", "a009", "2107", "a007", "0003", "2009", "0001", "a004",
+            "2006",
         ]
         let outcomes = [
             "removed", "repeated", "unstable", "unstable", "typed 9\r", "repeated", "unchanged", "overload", "removed",
@@ -44,7 +47,9 @@ struct ValueReaderTests {
         #expect(reader.account.sum == 14)
     }
 
-    @Test("Notified values are not repetitions of each other; an advertised one is known by its bytes, or by its packet")
+    @Test(
+        "Notified values are not repetitions of each other; an advertised one is known by its bytes, or by its packet"
+    )
     func repetitions() throws {
         let template = try ReadingTemplate("{value:.2} {unit}")
         let each = ValueSettings(.bthome, template: template, moment: .each)
@@ -68,8 +73,14 @@ struct ValueReaderTests {
     func faults() throws {
         var reader = ValueReader(ValueSettings(.bthome, quantity: "weight"), isAdvertised: true)
         #expect(
-            try Self.outcomes(&reader, ["41065e1f", "41065e1f", "20065e1f", "4006", "400164", "", "40065e1f", "40065e1f"])
-                == ["encrypted", "repeated", "unreadable", "unreadable", "unreadable", "unreadable", "typed 80.3\r", "repeated"]
+            try Self.outcomes(
+                &reader,
+                ["41065e1f", "41065e1f", "20065e1f", "4006", "400164", "", "40065e1f", "40065e1f"]
+            )
+                == [
+                    "encrypted", "repeated", "unreadable", "unreadable", "unreadable", "unreadable", "typed 80.3\r",
+                    "repeated",
+                ]
         )
         var scale = ValueReader(ValueSettings(.weightScale), isAdvertised: false)
         #expect(try Self.outcomes(&scale, ["00ffff", "00"]) == ["notMeasured", "unreadable"])
@@ -79,7 +90,9 @@ struct ValueReaderTests {
     func request() throws {
         var reader = ValueReader(ValueSettings(.number(Self.layout), moment: .request), isAdvertised: false)
         #expect(reader.request() == nil)
-        #expect(try Self.outcomes(&reader, ["0005", "2005", "2005", "2006"]) == ["unstable", "kept", "unchanged", "kept"])
+        #expect(
+            try Self.outcomes(&reader, ["0005", "2005", "2005", "2006"]) == ["unstable", "kept", "unchanged", "kept"]
+        )
         #expect(reader.request() == Array("6\r".utf8) && reader.request() == Array("6\r".utf8))
     }
 }

@@ -37,7 +37,8 @@ struct TextBorderTests {
                     "Configuration.swift", "ConfigurationKey+Table.swift", "ConfigurationKey.swift",
                     "ConfigurationValue.swift", "OutputTable.swift", "ControlLine.swift", "ControlRequest+Line.swift",
                     "ControlRequest.swift", "Framing.swift", "HexTemplate.swift", "JSONValue.swift",
-                    "SelectedDevice.swift", "KeptRegions.swift", "ControlTalk.swift", "ProfileReader.swift", "ValueTable.swift",
+                    "SelectedDevice.swift", "KeptRegions.swift", "ControlTalk.swift", "ProfileReader.swift",
+                    "ValueTable.swift",
                     "ServerAnswer.swift", "ServerRegion.swift", "TOMLValue.swift", "TimeText.swift",
                     "TrackRecord.swift",
                 ]
