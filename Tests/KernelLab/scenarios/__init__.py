@@ -88,6 +88,7 @@ from scenarios import (  # noqa: E402, F401, I001
     secret,
     network,
     advertised,
+    values,
     pages,
     snippets,
     handshake,
