@@ -112,20 +112,24 @@ package struct NumberLayout: Hashable, Sendable {
             let unused = 64 - 8 * Int64(bytes.count)
             let value =
                 form == .unsigned ? Int64(bitPattern: bits) : Int64(bitPattern: bits << UInt64(unused)) >> unused
-            return DecimalNumber(value, exponent: exponent)
+            return scaled(value, 0)
         case .sfloat:
             let bits = Int64(bitPattern: integer(bytes))
             // 0x07FE … 0x0802 stand for infinities and for no number.
             guard !(0x07FE...0x0802 ~= bits & 0x0FFF) else { return nil }
-            return DecimalNumber((bits << 52) >> 52, exponent: Int((bits << 48) >> 60) + exponent)
+            return scaled((bits << 52) >> 52, Int((bits << 48) >> 60))
         case .float:
             let bits = Int64(bitPattern: integer(bytes))
             guard !(0x7F_FFFE...0x80_0002 ~= bits & 0xFF_FFFF) else { return nil }
-            let power = Int((bits << 32) >> 56) + exponent
-            guard DecimalNumber.exponents.contains(power) else { return nil }
-            return DecimalNumber((bits << 40) >> 40, exponent: power)
+            return scaled((bits << 40) >> 40, Int((bits << 32) >> 56))
         case .digits: return decimal(bytes)
         }
+    }
+
+    /// Returns the number with this power of ten in addition to the layout's; nil if it is out of range.
+    private func scaled(_ digits: Int64, _ power: Int) -> DecimalNumber? {
+        guard DecimalNumber.exponents.contains(exponent + power) else { return nil }
+        return DecimalNumber(digits, exponent: exponent + power)
     }
 
     private func integer(_ bytes: [UInt8]) -> UInt64 {
@@ -152,6 +156,6 @@ package struct NumberLayout: Hashable, Sendable {
             }
         }
         guard count > 0 else { return nil }
-        return DecimalNumber(isNegative ? -digits : digits, exponent: exponent - (places ?? 0))
+        return scaled(isNegative ? -digits : digits, -(places ?? 0))
     }
 }

@@ -131,6 +131,7 @@ struct SensorValuesTests {
             ("ffffffffffffff", NumberLayout("a", length: 7), "72057594037927935"),
             ("b4f0", NumberLayout("a", .sfloat), "18"), ("b4e0", NumberLayout("a", .sfloat), "1.8"),
             ("ff0f", NumberLayout("a", .sfloat), "-1"),
+            ("0a80", NumberLayout("a", .sfloat, exponent: -10), "0.00000000000000001"),
             ("6c0100ff", NumberLayout("a", .float), "36.4"),
             ("ff00016c", NumberLayout("a", .float, isBigEndian: true), "36.4"),
             ("20202d20312e323530", NumberLayout("a", length: 9, .digits), "-1.25"),
@@ -149,6 +150,9 @@ struct SensorValuesTests {
             ("0100007f", NumberLayout("a", .float)), ("2e", NumberLayout("a", length: 1, .digits)),
             ("312e322e", NumberLayout("a", length: 4, .digits)),
             ("3165", NumberLayout("a", length: 2, .digits)), ("0000000000000000", NumberLayout("a", length: 8)),
+            ("01f0", NumberLayout("a", .sfloat, exponent: -18)), ("0110", NumberLayout("a", .sfloat, exponent: 18)),
+            ("010000ff", NumberLayout("a", .float, exponent: -18)),
+            ("302e31", NumberLayout("a", length: 3, .digits, exponent: -18)),
         ]
         for (payload, layout) in unmeasured {
             let bytes = try #require(VectorFile.bytes(payload))
