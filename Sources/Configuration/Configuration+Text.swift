@@ -3,6 +3,7 @@
 import BluetoothHost
 import Devices
 import Keystrokes
+import SensorValues
 import Texts
 import Typing
 
@@ -246,6 +247,27 @@ extension Configuration {
         #checksum = "xor"
         #checksum-from = 1
         #checksum-behind-end = true
+        #
+        # A table value decodes a number instead: format (number, bthome, xiaomi-scale, xiaomi-body-scale, weight-scale), text,
+        # type (\(ValueSettings.Moment.allCases.map(\.rawValue).joined(separator: ", "))) and quantity; for number also offset, \
+        length, form (\(NumberLayout.Form.allCases.map(\.rawValue).joined(separator: ", "))),
+        # high-first, exponent, unit, and the flags stable, removed and overload. A device that only advertises has advertised
+        # ("service-data UUID" or "manufacturer COMPANY") instead of service, from-device and to-device.
+        #
+        #[profiles.thermometer]
+        #advertised = "manufacturer 0499"
+        #
+        #[profiles.thermometer.value]
+        #format = "number"
+        #text = "{value:.1} {unit}"
+        #type = "stable"
+        #offset = 1
+        #length = 2
+        #form = "signed"
+        #high-first = true
+        #exponent = -2
+        #unit = "°C"
+        #stable = "0:20"
         """
 }
 

@@ -55,6 +55,7 @@ package struct TextTable: Sendable {
         HookText.self, AccountText.self, DemoText.self, DemoScriptText.self, AllowanceText.self, BondText.self,
         BondFaultText.self, BeaconText.self, BeaconFaultText.self, BeaconRemedyText.self, BeaconServerText.self,
         ManagedText.self, BeaconServerFaultText.self, ContactResult.self, HIDText.self, HIDOutcomeText.self,
+        ValueText.self, ValueOutcomeText.self, ValueFaultText.self,
         HIDKindText.self,
         HIDFaultText.self, ReportMapText.self,
     ])

@@ -68,6 +68,8 @@ final class SimulateRun {
     private var board: (any SimulatedBoard)?
     private var barcode = 0
     private var isAtEnd = false
+    /// True once the device was advertised; before that, there is nothing to count.
+    private var isAdvertised = false
     private var written = 0
     private var writtenBytes = 0
 
@@ -110,7 +112,7 @@ final class SimulateRun {
         // Open the input before signals are blocked, because opening a named pipe waits for a writer.
         input = try makeInput()
         defer {
-            printCounts()
+            if isAdvertised { printCounts() }
             pairing?.release()
         }
         try foreground.run { [unowned self] radio in advertise(on: radio) }
@@ -154,7 +156,9 @@ final class SimulateRun {
             pairing?.begin()
             try board.start { [unowned self] result in
                 switch result {
-                case .success: note("advertising", LogText.advertising.message(name, radio.adapter?.name ?? ""))
+                case .success:
+                    isAdvertised = true
+                    note("advertising", LogText.advertising.message(name, radio.adapter?.name ?? ""))
                 case .failure(let error):
                     foreground.finish(.failure(CommandFailure(.unavailable, CommandFaultText.simulation, "\(error)")))
                 }

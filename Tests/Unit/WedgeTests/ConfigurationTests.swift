@@ -194,7 +194,7 @@ struct ConfigurationTests {
         }
         let filled = try Configuration(text: uncommented.joined(separator: "\n"))
         #expect(filled.adapter == .kernel(.index(ControllerIndex(rawValue: 0))))
-        #expect(filled.ownProfiles.map(\.name) == ["scale"])
+        #expect(filled.ownProfiles.map(\.name) == ["scale", "thermometer"])
         // The keys for servers are omitted unless beacons are configured.
         var beacons = Configuration()
         beacons.beacons.regionsFile = "/etc/blewedge/regions"
