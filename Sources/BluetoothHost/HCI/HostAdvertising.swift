@@ -44,7 +44,6 @@ struct HostAdvertising: Sendable {
     }
 
     private mutating func begin(_ core: inout HostCore) {
-        steps = []
         guard state != .busy else {
             isSuperseded = true
             return
@@ -115,7 +114,6 @@ struct HostAdvertising: Sendable {
     }
 
     private mutating func refuse(_ opcode: HCIOpcode, _ status: HCIStatus, _ core: inout HostCore) {
-        steps = []
         isInterrupted = false
         if isAnnounced {
             // The controller was able to advertise before the connection, and will be able to do so after a
