@@ -192,8 +192,8 @@ public enum ShortForm {
         let input = Corpus.mixed.bytes(16384)
         let outputs = try EncoderMeasurement.outputs(input, table)
         guard outputs.ours == outputs.reference else { throw RingMeasurement.WrongBytes() }
-        _ = try RingMeasurement.ours(pattern, chunk: 20, checks: true).run(20_000)
-        _ = try RingMeasurement.reference(pattern, chunk: 20, checks: true).run(20_000)
+        _ = try RingMeasurement.ours(pattern, chunk: 20, expected: pattern).run(20_000)
+        _ = try RingMeasurement.reference(pattern, chunk: 20, expected: pattern).run(20_000)
         let sink = try PathMeasurement.Sink()
         var cases: [(what: String, name: String, bytes: Int, reference: Contender, ours: Contender)] = []
         for chunk in [1, 20, 244] {

@@ -17,7 +17,9 @@ public enum RingMeasurement {
     }
 
     /// Returns a contender that runs our ring; one unit of work is a chunk of `chunk` bytes.
-    public static func ours(_ pattern: Pattern, chunk: Int, checks: Bool = false) -> Contender {
+    ///
+    /// The received bytes are compared with `expected`, which must be as long as `pattern`, unless it is nil.
+    public static func ours(_ pattern: Pattern, chunk: Int, expected: Pattern? = nil) -> Contender {
         Contender("ours") { count in
             let ring = try ByteRing(capacity: capacity)
             let faults = Faults()
@@ -28,7 +30,7 @@ public enum RingMeasurement {
                 },
                 {
                     guard var consumer = ring.takeConsumer() else { return }
-                    faults.count = consume(&consumer, pattern, chunk, total: chunk * count, checks)
+                    faults.count = consume(&consumer, chunk, total: chunk * count, expected)
                 }
             )
             guard faults.count == 0 else { throw WrongBytes() }
@@ -37,13 +39,15 @@ public enum RingMeasurement {
     }
 
     /// Returns a contender that runs the C ring; one unit of work is a chunk of `chunk` bytes.
-    public static func reference(_ pattern: Pattern, chunk: Int, checks: Bool = false) -> Contender {
+    ///
+    /// The received bytes are compared with `expected` as by `ours`.
+    public static func reference(_ pattern: Pattern, chunk: Int, expected: Pattern? = nil) -> Contender {
         Contender("C ring") { count in
             guard let ring = CRing(capacity: capacity) else { throw WrongBytes() }
             let faults = Faults()
             let time = try ThreadPair.run(
                 { ring.produce(pattern, chunk, chunk * count) },
-                { faults.count = ring.consume(pattern, chunk, chunk * count, checks) }
+                { faults.count = ring.consume(expected ?? pattern, chunk, chunk * count, expected != nil) }
             )
             guard faults.count == 0 else { throw WrongBytes() }
             return time
@@ -82,10 +86,9 @@ public enum RingMeasurement {
 
     private static func consume(
         _ consumer: inout ByteRing.Consumer,
-        _ pattern: Pattern,
         _ chunk: Int,
         total: Int,
-        _ checks: Bool
+        _ expected: Pattern?
     ) -> Int {
         var target = [UInt8](repeating: 0, count: 256)
         var faults = 0
@@ -99,9 +102,9 @@ public enum RingMeasurement {
                 cref_back_off()
                 continue
             }
-            if checks {
-                let offset = received & (pattern.period - 1)
-                for index in 0..<count where span[index] != pattern.bytes[offset + index] { faults += 1 }
+            if let expected {
+                let offset = received & (expected.period - 1)
+                for index in 0..<count where span[index] != expected.bytes[offset + index] { faults += 1 }
             }
             received &+= count
         }

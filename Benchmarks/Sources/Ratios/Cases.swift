@@ -146,8 +146,8 @@ struct Launch {
         let pattern = Pattern(.random)
         for chunk in [1, 20, 244] {
             for check in [
-                RingMeasurement.ours(pattern, chunk: chunk, checks: true),
-                RingMeasurement.reference(pattern, chunk: chunk, checks: true),
+                RingMeasurement.ours(pattern, chunk: chunk, expected: pattern),
+                RingMeasurement.reference(pattern, chunk: chunk, expected: pattern),
             ] { _ = try check.run(20_000) }
         }
         for check in [

@@ -22,11 +22,19 @@ import Testing
         #expect(outputs.ours != outputs.reference)
     }
 
-    @Test("Both rings deliver the bytes unchanged", arguments: [1, 20, 244])
+    @Test(
+        "Both rings deliver the bytes unchanged, and other bytes than expected are an error",
+        arguments: [1, 20, 244]
+    )
     func ringsCarry(chunk: Int) throws {
         let pattern = Pattern(.random)
-        _ = try RingMeasurement.ours(pattern, chunk: chunk, checks: true).run(5000)
-        _ = try RingMeasurement.reference(pattern, chunk: chunk, checks: true).run(5000)
+        _ = try RingMeasurement.ours(pattern, chunk: chunk, expected: pattern).run(5000)
+        _ = try RingMeasurement.reference(pattern, chunk: chunk, expected: pattern).run(5000)
+        let other = Pattern(.mixed)
+        for ring in [RingMeasurement.ours, RingMeasurement.reference] {
+            _ = try ring(pattern, chunk, nil).run(5000)
+            #expect(throws: RingMeasurement.WrongBytes.self) { _ = try ring(pattern, chunk, other).run(5000) }
+        }
     }
 
     @Test("Every byte of the measured path has an outcome")
