@@ -232,7 +232,6 @@ package final class LineWriter {
     /// Writes queued bytes for at most `patience`, and discards the rest.
     package func finish(within patience: Duration) {
         let deadline = MonotonicClock.now + patience
-        drain()
         while !waiting.isEmpty, MonotonicClock.now < deadline {
             let time = Int32(clamping: max(0, (deadline - MonotonicClock.now).rounded(to: .milliseconds(1))))
             var entry = pollfd(fd: descriptor.number, events: Int16(POLLOUT), revents: 0)
@@ -241,7 +240,6 @@ package final class LineWriter {
             drain()
         }
         waiting.removeAll()
-        unwatch()
     }
 
     private func drain() {

@@ -2,6 +2,7 @@
 
 import Glibc
 import LinuxIO
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -104,11 +105,15 @@ struct LineWriterTests {
         gone.closeReader()
         writer.write("a\n")
         writer.finish(within: .seconds(60))
+        #expect(writer.fault == .brokenPipe)
         let stuck = try Ends(.pipe)
         let other = try LineWriter(number: stuck.write) { _ in "" }
         for _ in 0..<2000 { other.write(String(repeating: "x", count: 99) + "\n") }
         other.finish(within: .milliseconds(10))
         #expect(stuck.take().count > 60_000)
+        // The rest was discarded, so only a later line follows.
+        other.write("last\n")
+        #expect(stuck.take() == Array("last\n".utf8) && other.fault == nil)
     }
 
     @Test("At the end, queued lines are written if there is a reader")
