@@ -181,8 +181,12 @@ package struct ConsoleState: Equatable, Sendable {
         var mode: Int32 = 0
         var screen: Int32 = 0
         // Sound: both requests fill an integer, which outlives the call.
-        guard (try? SystemCall.run { unsafe blewedge_ioctl_pointer(number, UInt(KDGKBMODE), &mode) }) != nil,
-            (try? SystemCall.run { unsafe blewedge_ioctl_pointer(number, UInt(KDGETMODE), &screen) }) != nil,
+        let modeSite = CallSite(.file, .ioctl, option: KDGKBMODE)
+        let screenSite = CallSite(.file, .ioctl, option: KDGETMODE)
+        guard
+            (try? SystemCall.run(modeSite) { unsafe blewedge_ioctl_pointer(number, UInt(KDGKBMODE), &mode) }) != nil,
+            (try? SystemCall.run(screenSite) { unsafe blewedge_ioctl_pointer(number, UInt(KDGETMODE), &screen) })
+                != nil,
             let keys = Keys(rawValue: mode)
         else { return nil }
         self.init(terminal: terminal, keys: keys, isGraphic: screen == KD_GRAPHICS)

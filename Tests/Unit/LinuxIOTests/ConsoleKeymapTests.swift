@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Glibc
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import LinuxIO
@@ -99,6 +101,33 @@ struct ConsoleKeymapTests {
         #expect(throws: Errno.inappropriateIOCTLForDevice) { try ConsoleKeymap(ofTerminal: "/dev/null") }
         #expect(throws: Errno.noSuchFileOrDirectory) { try ConsoleKeymap(ofTerminal: "/dev/nosuchtty") }
     }
+
+    #if DEBUG
+        @Test("The foreground terminal's state needs its number, its device, and both modes")
+        func state() throws {
+            let sysfs = try TestDirectory()
+            func state(_ path: String = "/dev/null", refusing requests: [Int32] = []) -> ConsoleState? {
+                CallScript.use { site in
+                    guard site.call == .ioctl, let request = site.option else { return nil }
+                    return requests.contains(request) ? .error(.notPermitted) : .result(0)
+                }
+                defer { CallScript.use(nil) }
+                return ConsoleState(sysfs: sysfs.path, path: path)
+            }
+            #expect(state() == nil)
+            // The substitute for the kernel sets no modes, so both are 0: K_RAW and KD_TEXT.
+            try sysfs.write("tty3\n", to: "class/tty/tty0/active")
+            #expect(state() == ConsoleState(terminal: 3, keys: .raw, isGraphic: false))
+            for request in [0x4B44, 0x4B3B] as [Int32] { #expect(state(refusing: [request]) == nil) }
+            #expect(state("/dev/nosuchtty") == nil)
+            for text in ["", "tty", "ttyS0\n", "hvc0\n"] {
+                try sysfs.write(text, to: "class/tty/tty0/active")
+                #expect(state() == nil, "\(text)")
+            }
+            let text = (0...4).map { ConsoleState.Keys(rawValue: $0)?.isText }
+            #expect(text == [false, true, false, true, false] && ConsoleState.Keys(rawValue: 5) == nil)
+        }
+    #endif
 }
 
 @Suite("X-5: xkb")
