@@ -118,7 +118,34 @@ final class QuietRadio: LowEnergyAdapter {
     func failScan(_ error: ScanError) { listener?.onFailure?(error) }
 
     func makeScanner() throws(ScanError) -> any DeviceScanner { Listener(self) }
-    func makePairing(_ wish: PairingOptions) -> any DevicePairing { preconditionFailure("nobody pairs here") }
+
+    /// Pairing whose events are those of the test.
+    final class Pairing: DevicePairing {
+        let wish: PairingOptions
+        var onNews: ((ManagedPairing.News) -> Void)?
+        /// Calls in order, as text.
+        private(set) var calls: [String] = []
+
+        init(_ wish: PairingOptions) { self.wish = wish }
+
+        func begin() { calls.append("begin") }
+        func answer(_ isSame: Bool) { calls.append("answer \(isSame)") }
+        func answer(passkey: UInt32?) { calls.append("passkey \(passkey.map { "\($0)" } ?? "none")") }
+        func cancel() { calls.append("cancel") }
+        func close(forgetting: Bool, completion: @escaping () -> Void) {
+            calls.append(forgetting ? "close and forget" : "close")
+            completion()
+        }
+    }
+
+    /// Last pairing that was started.
+    private(set) var pairing: Pairing?
+
+    func makePairing(_ wish: PairingOptions) -> any DevicePairing {
+        let made = Pairing(wish)
+        pairing = made
+        return made
+    }
 
     func makePairableMode(_ offer: PairableOptions) -> any PairableMode { preconditionFailure("nobody pairs here") }
 
