@@ -251,6 +251,56 @@ struct SetupRunnerTests {
         #expect(failure?.status == .inputOutput)
     }
 
+    #if DEBUG
+        @Test("A step that lacks a permission has its own status; a read-only file system is named")
+        func refusals() throws {
+            let root = try TestDirectory()
+            let runner = root.runner
+            let steps: [(step: SetupStep, cause: String)] = [
+                (.write(path: "/etc/x", text: "", isNew: true), "write /etc/x"),
+                (.write(path: "/etc/y/z", text: "", isNew: true), "write /etc/y/z"),
+                (.copyProgram(from: "/proc/self/stat", to: "/bin/x"), "write /bin/x"),
+                (.addLines(path: "/etc/inittab", lines: ["b"], first: false), "write /etc/inittab"),
+                (.removeLines(path: "/etc/inittab", lines: ["b"]), "remove /etc/inittab"),
+                (.set(path: "/etc/inittab", value: "0"), "write /etc/inittab"),
+                (.remove(path: "/etc/inittab"), "remove /etc/inittab"),
+                (.makeDirectory(path: "/etc/sv", owner: "root"), "create /etc/sv"),
+            ]
+            for (error, status, begin, end) in [
+                (Errno.permissionDenied, ExitStatus.permission, "not permitted to", ""),
+                (.notPermitted, .permission, "not permitted to", ""),
+                (.readOnlyFileSystem, .inputOutput, "cannot", ": the disk is read-only"),
+                (.noSpace, .inputOutput, "cannot", ": No space left on device"),
+            ] {
+                for (step, cause) in steps {
+                    try runner.perform(.write(path: "/etc/inittab", text: "a\n", isNew: true))
+                    CallScript.use { site in
+                        let calls: [CallSite.Call] = [.mkdir, .write, .fsync, .rename]
+                        return site.kind == .file && calls.contains(site.call) ? .error(error) : nil
+                    }
+                    defer { CallScript.use(nil) }
+                    let failure = #expect(throws: CommandFailure.self) { try runner.perform(step) }
+                    #expect(failure?.cause.english == "\(begin) \(cause)\(end)" && failure?.status == status)
+                }
+            }
+        }
+    #endif
+
+    @Test("A program that a signal ends is named with the signal, and one that cannot be read with its path")
+    func ends() throws {
+        let root = try TestDirectory()
+        let killed = #expect(throws: CommandFailure.self) {
+            try root.runner.perform(.run(["/bin/sh", "-c", "kill -9 $$"], mayFail: false))
+        }
+        #expect(killed?.cause == "`/bin/sh -c kill -9 $$` was killed by signal 9" && killed?.status == .inputOutput)
+        let missing = #expect(throws: CommandFailure.self) {
+            try root.runner.perform(.copyProgram(from: root("none"), to: "/bin/x"))
+        }
+        #expect(missing?.cause.english == "cannot read \(root("none")): No such file or directory")
+        #expect(missing?.status == .inputOutput && !FileSystem.exists(root("bin")))
+        try root.runner.perform(.run([], mayFail: false))
+    }
+
     @Test("Lines are put into a file of others and taken out of it, its rights and its link as they were")
     func lines() throws {
         let root = try TestDirectory()
