@@ -40,6 +40,8 @@ public struct ScriptedFirmware: Sendable {
         case losesConnection(HCIStatus)
         /// Answers correctly, and then never again.
         case diesAfter
+        /// Answers correctly; then a central connects, sends these L2CAP frames, and disconnects if `leaves` is true.
+        case connects(central: DeviceAddress, frames: [[UInt8]], leaves: Bool)
     }
 
     /// Bytes that are sent when the line is opened, as if left over from an earlier host.
@@ -133,6 +135,15 @@ public struct ScriptedFirmware: Sendable {
         case .diesAfter:
             isDead = true
             return answer(opcode, packet)
+        case .connects(let central, let frames, let leaves):
+            let address = (0..<6).map { UInt8(truncatingIfNeeded: central.address.rawValue >> ($0 * 8)) }
+            let peer = [central.type.rawValue] + address
+            let connection = [0x04, 0x3E, 0x13, 0x01, 0] + Self.handle + [1] + peer + [0x18, 0, 0, 0, 0x90, 0x01, 0]
+            isConnected = !leaves
+            let data = frames.map { [0x02, 0x40, 0x20, UInt8($0.count), 0] + $0 }
+            let end = [0x04, 0x05, 4, 0] + Self.handle + [HCIStatus.remoteUserTerminatedConnection.rawValue]
+            let packets = [connection] + data + (leaves ? [end] : [])
+            return answer(opcode, packet) + packets.map { Output($0) }
         case nil: return answer(opcode, packet)
         }
     }
@@ -181,12 +192,13 @@ public struct ScriptedFirmware: Sendable {
         return [0x04, 0x3E, 0x13, 0x01, status.rawValue] + Self.handle + [0] + peer + [0x18, 0, 0, 0, 0x90, 0x01, 0]
     }
 
-    /// Completes a data packet immediately, and answers its requests as a peer without attributes.
+    /// Completes a data packet immediately, and answers its requests (even opcodes) as a peer without attributes.
     private mutating func takeData(_ packet: [UInt8]) -> [Output] {
         guard isConnected else { return [] }
         let completed = Output([0x04, 0x13, 5, 1] + Self.handle + [1, 0])
         guard packet.count > 9, packet[7] == 4, packet[8] == 0 else { return [completed] }
         let request = Array(packet.dropFirst(9))
+        guard request[0].isMultiple(of: 2) else { return [completed] }
         requests.append(request)
         if hangsUpAtMTU, request[0] == 0x02 {
             isConnected = false
