@@ -130,11 +130,16 @@ import Testing
                 value: .stored([], lengths: 0...1),
                 read: $0,
                 write: $0,
-                minimumKeySize: 16
+                minimumKeySize: 16,
+                descriptors: [
+                    GATTDescriptorDefinition(uuid: Self.uuid, value: .stored([], lengths: 0...1), read: $0, write: $0)
+                ]
             )
         }
         let service = try builder.add(GATTServiceDefinition(uuid: Self.uuid, characteristics: definitions))
         let handles = service.characteristics.map { $0.characteristic.valueHandle }
+        let descriptors = service.characteristics.flatMap { $0.descriptors.map(\.handle) }
+        #expect(descriptors.count == handles.count)
         // Access never, without conditions, if encrypted, and if authenticated.
         let table: [(GATTLinkSecurity, [ATTError?])] = [
             (.init(), [nil, nil, .insufficientAuthentication, .insufficientAuthentication]),
@@ -151,14 +156,18 @@ import Testing
             ),
         ]
         for (security, errors) in table {
-            for (index, handle) in handles.enumerated() {
+            for (place, handle) in (handles + descriptors).enumerated() {
+                let index = place % handles.count
+                // A descriptor accepts keys of any size.
+                let allowed: [ATTError?] = place == index ? [] : [.encryptionKeySizeTooShort]
+                let refusal = allowed.contains(errors[index]) ? nil : errors[index]
                 var server = GATTServer(builder.database)
                 let peer = server.connect(security: security)
                 for pdu in [ATTPDU.readRequest(handle), .writeRequest(handle, value: [1])] {
                     let forbidden: ATTError = pdu.opcode == .readRequest ? .readNotPermitted : .writeNotPermitted
                     server.receive(pdu, from: peer, mtu: 23, now: .zero)
                     let answer = server.nextOutgoing(for: peer, mtu: 23, canIndicate: false)
-                    if let error = index == 0 ? forbidden : errors[index] {
+                    if let error = index == 0 ? forbidden : refusal {
                         #expect(answer == .errorResponse(request: pdu.opcode, handle: handle, error: error))
                     } else {
                         #expect(answer?.opcode == pdu.opcode.answer)

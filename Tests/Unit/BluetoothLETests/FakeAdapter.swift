@@ -191,6 +191,8 @@ final class FakeChannel: ATTChannel {
     var security = GATTLinkSecurity()
     /// False if the channel currently accepts no PDU.
     var isWritable = true
+    /// Error that `send` throws; nil for none.
+    var sendFault: LinkFailure?
     var isClosed = false
 
     private let loop: EventLoop
@@ -203,6 +205,7 @@ final class FakeChannel: ATTChannel {
     }
 
     func send(_ pdu: [UInt8]) throws(LinkFailure) -> Bool {
+        if let sendFault { throw sendFault }
         guard isWritable else { return false }
         sent.append(pdu)
         if let answer = answer(pdu) { _ = loop.schedule(at: .zero) { [weak self] in self?.deliver(answer) } }
