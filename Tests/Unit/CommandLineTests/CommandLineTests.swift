@@ -33,7 +33,8 @@ func programPath() throws -> String {
 /// Its directories are those in the environment variables; otherwise, they are temporary and empty, and never those of
 /// the machine. The descriptors in `closed`, 0 to 2, are closed at the start, and those in `turned` are open in the
 /// wrong direction; standard output is redirected to `file` unless that is nil. A shell runs `prelude` before the
-/// program.
+/// program. With `typed`, all three streams are a terminal on which this text was typed before, and the terminal's
+/// output counts as standard output.
 final class RunningProgram {
     let child: pid_t
     private var outputs: [Int32]
@@ -51,10 +52,12 @@ final class RunningProgram {
         closed: Set<Int32> = [],
         turned: Set<Int32> = [],
         file: String? = nil,
-        prelude: String? = nil
+        prelude: String? = nil,
+        typed: String? = nil
     ) throws {
         home = try TestDirectory()
         let path = try programPath()
+        let terminal = try typed.map { try ProgramTerminal(typed: $0) }
 
         var pipes: [(read: Int32, write: Int32)] = []
         for _ in 0..<2 {
@@ -73,6 +76,9 @@ final class RunningProgram {
         for number in turned {
             posix_spawn_file_actions_addopen(&actions, number, "/dev/null", number == 0 ? O_WRONLY : O_RDONLY, 0)
         }
+        if let terminal {
+            for number in 0...2 { posix_spawn_file_actions_adddup2(&actions, terminal.line, Int32(number)) }
+        }
         if let file { posix_spawn_file_actions_addopen(&actions, 1, file, O_WRONLY, 0) }
         defer { posix_spawn_file_actions_destroy(&actions) }
 
@@ -82,11 +88,21 @@ final class RunningProgram {
         defer { for argument in argv { free(argument) } }
         var environment = ((variables ?? home.environment) + Self.coverage).map { strdup($0) } + [nil]
         defer { for variable in environment { free(variable) } }
+        // The threads of the test runner block most signals, and programs inherit this.
+        var (attributes, signals) = (posix_spawnattr_t(), sigset_t())
+        posix_spawnattr_init(&attributes)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        defer { posix_spawnattr_destroy(&attributes) }
         var child: pid_t = 0
-        try #require(posix_spawn(&child, words[0], &actions, nil, &argv, &environment) == 0)
+        try #require(posix_spawn(&child, words[0], &actions, &attributes, &argv, &environment) == 0)
         for pipe in pipes { close(pipe.write) }
         self.child = child
         outputs = pipes.map(\.read)
+        if let terminal {
+            close(outputs[0])
+            outputs[0] = terminal.detach()
+        }
     }
 
     /// Waits until the program has printed `text` to standard output; returns false if it closes the output before.

@@ -14,6 +14,7 @@ final class CommandTranscript {
     private var language = "en"
     private var file: (name: String, lines: [String])?
     private var ending: String?
+    private var typed: String?
     private var daemon: FakeDaemon.Script?
     private var shown = 0
 
@@ -51,6 +52,7 @@ final class CommandTranscript {
             case "file": file = (words[1], [])
             case "language": language = words[1]
             case "until": ending = words.dropFirst().joined(separator: " ")
+            case "terminal": typed = words.dropFirst().map { $0 + "\n" }.joined()
             case "daemon": break
             case "device":
                 daemon?.status.withLock {
@@ -65,12 +67,12 @@ final class CommandTranscript {
     private func output(of words: [String]) throws -> [String] {
         let environment = home.environment + ["BLEWEDGE_LANG=\(language)", "TZ=UTC", "PATH=/usr/bin:/bin"]
         let arguments = words.map { $0.replacing("HOME", with: home.path) }
-        let program = try RunningProgram(arguments, environment: environment)
+        let program = try RunningProgram(arguments, environment: environment + ["TERM=xterm"], typed: typed)
         if let ending {
             #expect(program.prints(ending), "\(words)")
             kill(program.child, SIGINT)
         }
-        ending = nil
+        (ending, typed) = (nil, nil)
         let outcome = try program.end()
         // The usage that follows a wrong command line is that of its help.
         var errors = lines(outcome.error)
@@ -84,9 +86,12 @@ final class CommandTranscript {
 
     /// Returns the lines of an output in which everything that differs between two runs is replaced.
     private func lines(_ text: String) -> [String] {
-        var text = text.replacing(home.path, with: "HOME")
+        var text = text.replacing(home.path, with: "HOME").replacing("\r\n", with: "\n")
+        text = text.replacing("\u{1B}", with: "ESC").replacing("\r", with: "CR")
         text = text.replacing(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/, with: "TIME")
         text = text.replacing(WallClock.universal(WallClock.seconds).prefix(10), with: "DATE")
+        text = text.replacing(/\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d/, with: "TIME")
+        text = text.replacing(/-\d+ +[#.]{4}/, with: "-NN BARS")
         text = text.replacing(/-\d+ dBm/, with: "-NN dBm").replacing(/"rssi":-\d+/, with: "\"rssi\":-NN")
         text = text.replacing(/"metres":[0-9.]+/, with: "\"metres\":NN").replacing(/\([0-9.]+ m\) */, with: "(NN m) ")
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
