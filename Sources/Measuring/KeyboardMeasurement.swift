@@ -20,6 +20,13 @@ public enum KeyboardMeasurement {
         public var latencies: [Double]
         /// Number of events that were written but not read.
         public var lost: Int
+
+        /// Creates a result from its fields.
+        package init(eventsPerSecond: Double, latencies: [Double], lost: Int) {
+            self.eventsPerSecond = eventsPerSecond
+            self.latencies = latencies
+            self.lost = lost
+        }
     }
 
     /// Reason why the measurement failed.

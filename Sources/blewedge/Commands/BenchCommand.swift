@@ -167,13 +167,17 @@ struct BenchCommand: ParsableCommand {
         } catch {
             throw Self.failure(error)
         }
+        try StandardStream.output.write(Self.line(result, queue, isJSON: json) + "\n")
+    }
+
+    /// Returns the line for a measured virtual keyboard.
+    static func line(_ result: KeyboardMeasurement.Result, _ queue: ReaderQueue, isJSON: Bool) -> String {
         let shares = [0.5, 0.9, 0.99, 1].map { result.latencies.quantile($0) / 1000 }
-        guard json else {
-            let times = zip(["p50", "p90", "p99", "max"], shares).map { "\($0) \(Self.text($1, 1))" }
-            return try StandardStream.output.write(
+        guard isJSON else {
+            let times = zip(["p50", "p90", "p99", "max"], shares).map { "\($0) \(text($1, 1))" }
+            return
                 "uinput, queue of \(queue.size): \(Int(result.eventsPerSecond)) events/s, \(result.lost) lost; write to read, µs: "
-                    + times.joined(separator: ", ") + " (\(result.latencies.count) keystrokes)\n"
-            )
+                + times.joined(separator: ", ") + " (\(result.latencies.count) keystrokes)"
         }
         var object = JSONObject()
         object.add("case", "uinput")
@@ -184,10 +188,10 @@ struct BenchCommand: ParsableCommand {
         for (name, share) in zip(["p50", "p90", "p99", "max"], shares) {
             object.add("\(name)Nanoseconds", Int(share * 1000))
         }
-        try StandardStream.output.write(object.text + "\n")
+        return object.text
     }
 
-    private static func failure(_ failure: KeyboardMeasurement.Failure) -> CommandFailure {
+    static func failure(_ failure: KeyboardMeasurement.Failure) -> CommandFailure {
         switch failure {
         case .keyboard(let error):
             CommandFailure(.unavailable, CommandFaultText.noKeyboard, UInputDevice.path, "\(error)")

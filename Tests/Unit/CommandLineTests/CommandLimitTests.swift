@@ -2,8 +2,10 @@
 
 import BluetoothHost
 import Devices
+import Keystrokes
 import Rehearsal
 import Setup
+import SystemPackage
 import TestSupport
 import Testing
 import Texts
@@ -92,6 +94,34 @@ struct CommandLimitTests {
         #expect(BenchCommand.disturbance([result(8, 3)]) == LogText.disturbed.message("3", "11"))
         #expect(BenchCommand.disturbance([result(9, 1), result(4, 4)]) == LogText.disturbed.message("5", "18"))
         #expect(BenchCommand.disturbance([result(12, 1, true), result(9, 0)]) == LogText.disturbed.message("1", "21"))
+    }
+
+    @Test("`bench --uinput` prints the rate, the losses and four quantiles of the times; each failure has its status")
+    func benchKeyboard() {
+        let result = KeyboardMeasurement.Result(
+            eventsPerSecond: 1234.9,
+            latencies: (0...100).map { Double($0) * 100 + 1000 },
+            lost: 3
+        )
+        #expect(
+            BenchCommand.line(result, .small, isJSON: false)
+                == "uinput, queue of 64: 1234 events/s, 3 lost; write to read, µs: "
+                + "p50 6.0, p90 10.0, p99 10.9, max 11.0 (101 keystrokes)"
+        )
+        #expect(
+            BenchCommand.line(result, .large, isJSON: true)
+                == #"{"case":"uinput","queue":256,"eventsPerSecond":1234,"lost":3,"keystrokes":101,"#
+                + #""p50Nanoseconds":6000,"p90Nanoseconds":10000,"p99Nanoseconds":10900,"maxNanoseconds":11000}"#
+        )
+        let failures: [(KeyboardMeasurement.Failure, Texts.ExitStatus, String)] = [
+            (.keyboard(.permissionDenied), .unavailable, "/dev/uinput: Permission denied"),
+            (.node("/dev/input/event3", .permissionDenied), .permission, "/dev/input/event3"),
+            (.input(.ioError), .inputOutput, "Input/output error"),
+        ]
+        for (failure, status, cause) in failures {
+            let shown = BenchCommand.failure(failure)
+            #expect(shown.status == status && shown.cause.english.contains(cause), "\(shown)")
+        }
     }
 
     @Test("`setup --dry-run` prints the steps that setup would perform, and no more")
