@@ -112,6 +112,52 @@
             #expect(try store.read() == nil && keeper.read() == nil)
         }
 
+        @Test("Requests that need a device or a configuration are refused without one; the others are answered")
+        func requests() throws {
+            let bench = try DaemonBench()
+            let daemon = try bench.make()
+            daemon.start { _ in }
+            let refusals: [(ControlRequest, CommandFailure)] = [
+                (.connect, CommandFailure(.unavailable, ControlFaultText.nothingChosen)),
+                (.disconnect, CommandFailure(.unavailable, ControlFaultText.nothingChosen)),
+                (.reload, CommandFailure(.unavailable, ControlFaultText.noConfiguration)),
+            ]
+            for (request, failure) in refusals {
+                #expect(throws: failure) { try bench.ask(request).get() }
+            }
+            for request in [ControlRequest.forget, .pause, .resume, .received, .events] {
+                #expect(try bench.ask(request).get().text == "{}")
+            }
+            _ = try bench.ask(.pause).get()
+            let failure = #expect(throws: CommandFailure.self) { try bench.ask(.clear).get() }
+            #expect(failure?.status == .unavailable && failure?.cause.english.contains("paused") == true)
+            let start = MonotonicClock.now
+            var stopped: Duration?
+            daemon.onStopAsked = { stopped = MonotonicClock.now - start }
+            #expect(try bench.ask(.stop).get().text == "{}" && stopped == nil)
+            #expect(try bench.until { stopped != nil })
+            try bench.end()
+        }
+
+        @Test("A device that waits for the user's word is kept for 60 s, once, and only for the same selector")
+        func awaitedWord() {
+            let device = DeviceAddress(BluetoothAddress(rawValue: 0xC0FF_EE00_0001), .random)
+            let found = FoundDevice(kept: SelectedDevice(device, name: "A"), heard: device, isKeyboard: true)
+            let start = Duration.seconds(5)
+            let times: [(Duration, isFresh: Bool?)] = [
+                (.zero, true), (Session.closingTimeout - .nanoseconds(1), true), (Session.closingTimeout, false),
+                (.seconds(60) - .nanoseconds(1), false), (.seconds(60), nil),
+            ]
+            for (time, isFresh) in times {
+                var word = AwaitedWord(.name("A"), found, now: start)
+                let taken = word.take(.name("A"), now: start + time)
+                #expect(taken?.isFresh == isFresh && (taken == nil || taken?.device == found), "\(time)")
+                #expect(word.take(.name("A"), now: start) == nil)
+            }
+            var other = AwaitedWord(.name("A"), found, now: start)
+            #expect(other.take(.name("B"), now: start) == nil && other.take(.name("A"), now: start) == nil)
+        }
+
         @Test("Received values are reported at once, and then at most ten times per second")
         func reports() throws {
             let loop = try EventLoop()
