@@ -88,11 +88,14 @@ final class RunningProgram {
         defer { for argument in argv { free(argument) } }
         var environment = ((variables ?? home.environment) + Self.coverage).map { strdup($0) } + [nil]
         defer { for variable in environment { free(variable) } }
-        // The threads of the test runner block most signals, and programs inherit this.
-        var (attributes, signals) = (posix_spawnattr_t(), sigset_t())
+        // The threads of the test runner block most signals, a shell that starts the runner in the background lets it ignore
+        // the keys of a terminal, and programs inherit both.
+        var (attributes, signals, keys) = (posix_spawnattr_t(), sigset_t(), sigset_t())
+        for signal in [SIGINT, SIGQUIT] { sigaddset(&keys, signal) }
         posix_spawnattr_init(&attributes)
         posix_spawnattr_setsigmask(&attributes, &signals)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        posix_spawnattr_setsigdefault(&attributes, &keys)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         defer { posix_spawnattr_destroy(&attributes) }
         var child: pid_t = 0
         try #require(posix_spawn(&child, words[0], &actions, &attributes, &argv, &environment) == 0)

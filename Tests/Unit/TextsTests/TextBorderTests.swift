@@ -73,7 +73,7 @@ struct TextBorderTests {
                 "# blewedge: its own lines end",
                 // Headings of a measurement.
                 "uinput, queue of \(place): \(place) events/s, \(place) lost; write to read, µs: ",
-                " (\(place) keystrokes) ",
+                " (\(place) keystrokes)",
                 // HTTP header of a request.
                 "Authorization: Bearer ",
                 // Line in the log of Xorg.
