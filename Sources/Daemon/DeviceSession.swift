@@ -76,6 +76,11 @@ package final class DeviceSession {
         )
         source = TextSource(for: outputs, on: radio.loop)
         link = DeviceLink(settings.profiles, keys: settings.keys, on: radio)
+        source.onEncrypted = { [unowned self] in
+            let reason = Reason(CommandFailure(.unavailable, ValueFaultText.encrypted))
+            self.reason = reason
+            onState?(state, address, reason)
+        }
         link.onEvent = { [unowned self] event in take(event) }
         link.onProfile = { [unowned self] profile in
             source.use(profile?.framing, profile?.values, isAdvertised: profile?.advertised != nil)

@@ -33,6 +33,9 @@ package struct ValueReader: Sendable {
     /// Returns the bytes of the latest value, which a client requests; nil if there is none.
     package func request() -> [UInt8]? { kept.map { settings.bytes(for: $0) } }
 
+    /// Forgets the values of the last link, but not their counts.
+    package mutating func endLink() { (kept, last, wasUnstable, previous) = (nil, nil, false, nil) }
+
     private mutating func judge(_ payload: Span<UInt8>) -> (ValueOutcome, SensorReading?) {
         if isAdvertised, let previous, previous.payload.count == payload.count,
             previous.payload.span.begins(with: payload)

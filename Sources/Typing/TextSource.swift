@@ -20,6 +20,10 @@ package final class TextSource {
     /// It is private so that the compiler can see all accesses and omit exclusivity checks.
     private var lost: UInt64 = 0
 
+    /// Handler for the first encrypted value since `use`; such values cannot be read.
+    package var onEncrypted: (() -> Void)?
+    private var wasEncrypted = false
+
     private let outputs: [VirtualKeyboard]
     private let loop: EventLoop
     /// Form of the link's bytes; nil if they are the text.
@@ -45,6 +49,7 @@ package final class TextSource {
         let form: Form? = framing.map { .framed($0) } ?? rules.map { .values($0, isAdvertised: isAdvertised) }
         guard form != self.form else { return }
         endFrame()
+        wasEncrypted = false
         self.form = form
         deframer = framing.map { Deframer($0) }
         if let rules, values?.settings != rules { values = ValueReader(rules, isAdvertised: isAdvertised) }
@@ -68,8 +73,12 @@ package final class TextSource {
 
     private func decode(_ value: Span<UInt8>, epoch: UInt32, _ isFromOpenDevice: Bool) {
         if case .values = form {
-            let text = values?.receive(value).text ?? []
+            guard let (outcome, text) = values?.receive(value) else { return }
             if !text.isEmpty { pass(text.span, epoch: epoch, isFromOpenDevice) }
+            if outcome == .encrypted, !wasEncrypted {
+                wasEncrypted = true
+                onEncrypted?()
+            }
             return
         }
         framed = (epoch, isFromOpenDevice)
@@ -88,6 +97,7 @@ package final class TextSource {
     /// Ends the links up to number `epoch`, which deliver no more bytes; a barcode without its terminator is cut off.
     package func endLink(through epoch: UInt32) {
         endFrame()
+        values?.endLink()
         for output in outputs { output.endLink(through: epoch) }
     }
 

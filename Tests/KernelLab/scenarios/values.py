@@ -17,7 +17,7 @@ from readers import EventReader
 from scenarios import scenario
 from waiting import expect
 
-MI_SCALE, WEIGHT_SCALE, WEIGHT_MEASUREMENT = "181D", "181D", "2A9D"
+MI_SCALE, WEIGHT_SCALE, WEIGHT_MEASUREMENT, BTHOME = "181D", "181D", "2A9D", "FCD2"
 STABLE, REMOVED = 0x20, 0xA0
 DAY = bytes([0xE8, 0x07, 1, 1, 8, 0])
 # Weights in units of 5 g; the second and the third are equal.
@@ -40,11 +40,14 @@ class Scale:
         self._second += 1
 
     async def advertise(self, flags: int, weight: int) -> None:
-        data = bytes([flags]) + weight.to_bytes(2, "little") + DAY + bytes([self._second])
+        await self.send(MI_SCALE, bytes([flags]) + weight.to_bytes(2, "little") + DAY + bytes([self._second]))
+
+    async def send(self, service: str, data: bytes) -> None:
+        """Advertises service data."""
         advertisement = AdvertisingData(
             [
                 (AdvertisingData.COMPLETE_LOCAL_NAME, NAME.encode()),
-                (AdvertisingData.SERVICE_DATA_16_BIT_UUID, UUID(MI_SCALE).to_bytes() + data),
+                (AdvertisingData.SERVICE_DATA_16_BIT_UUID, UUID(service).to_bytes() + data),
             ]
         )
         device = self._bench.peer.device
@@ -92,6 +95,16 @@ async def values_advertised(bench: Bench) -> None:
     counts = daemon.counts()
     bench.account(len(expected), len(reader.text), counts)
     bench.note = f"{values['received']} advertisements of {len(WEIGHTS)} weighings"
+
+    # Encrypted advertisements are refused, and the state says why nothing is typed.
+    await write(bench, CONFIGURATION, 'profile = "bthome"\n')
+    await scale.send(BTHOME, b"\x41\x06\x5e\x1f")
+    daemon = await start(bench)
+    await daemon.state("connected", 40)
+    now = await until_status(bench, 20, "the state names the encryption", lambda now: now.get("reason"))
+    expect(now["reason"] == "the advertisement is encrypted", f"reason {now['reason']!r}")
+    expect(now["values"]["encrypted"] == 1 and now["counts"]["received"] == 0, f"counts {now}")
+    await daemon.end(signal.SIGTERM, 143)
 
 
 @scenario("values-indicated", peer="other", deadline=120, once=True)

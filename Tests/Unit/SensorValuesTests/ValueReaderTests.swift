@@ -86,6 +86,21 @@ struct ValueReaderTests {
         #expect(try Self.outcomes(&scale, ["00ffff", "00"]) == ["notMeasured", "unreadable"])
     }
 
+    @Test("The next link knows no value of the last one, and the counts continue")
+    func nextLink() throws {
+        var reader = ValueReader(ValueSettings(.number(Self.layout)), isAdvertised: true)
+        #expect(try Self.outcomes(&reader, ["0001", "2009", "0002"]) == ["unstable", "typed 9\r", "unstable"])
+        reader.endLink()
+        #expect(try Self.outcomes(&reader, ["0002", "2009"]) == ["unstable", "typed 9\r"])
+        reader.endLink()
+        #expect(try Self.outcomes(&reader, ["a009", "2009", "2009"]) == ["removed", "typed 9\r", "repeated"])
+        #expect(reader.account[.typed] == 3 && reader.account.sum == 8)
+        var waiting = ValueReader(ValueSettings(.number(Self.layout), moment: .request), isAdvertised: false)
+        #expect(try Self.outcomes(&waiting, ["2005"]) == ["kept"])
+        waiting.endLink()
+        #expect(waiting.request() == nil)
+    }
+
     @Test("A value that is typed on request waits until then, and the latest one is typed as often as it is requested")
     func request() throws {
         var reader = ValueReader(ValueSettings(.number(Self.layout), moment: .request), isAdvertised: false)
