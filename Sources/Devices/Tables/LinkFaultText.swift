@@ -345,8 +345,8 @@ package enum LinkFaultText: String, FaultText {
                     "{1} は値をアドバタイズするだけなので誰でも偽装できますが、より高いセキュリティが要求されています"
                 ),
                 LocalText(
-                    "to use it anyway: `blewedge use {1} --security none`",
-                    "それでも使用する場合: `blewedge use {1} --security none`"
+                    "to use it anyway: remove `security` from the configuration, and `blewedge use {1} --security none`",
+                    "それでも使用する場合: 設定から`security`を削除し、`blewedge use {1} --security none` を実行してください"
                 )
             )
         case .noValue:
