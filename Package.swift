@@ -338,7 +338,10 @@ let package = Package(
             ["TestSupport", "HIDHost", "HIDReports", "BluetoothHost", "BluetoothPackets", "Keystrokes"]
         ),
         tests("TextsTests", ["TestSupport", "Texts", "BluetoothPackets", "Printable"]),
-        tests("TypingTests", ["TestSupport", "Control", "Typing", "Texts", "Keystrokes", "LinuxIO", systemPackage]),
+        tests(
+            "TypingTests",
+            ["TestSupport", "Control", "SensorValues", "Typing", "Texts", "Keystrokes", "LinuxIO", systemPackage]
+        ),
         tests(
             "CommandLineTests",
             [

@@ -3,6 +3,7 @@
 import Control
 import Keystrokes
 import LinuxIO
+import SensorValues
 import Synchronization
 import SystemPackage
 import TestSupport
@@ -189,6 +190,37 @@ struct VirtualKeyboardTests {
         #expect(try bench.until { keyboard.bytes.typed == 8 })
         let bytes = keyboard.bytes
         #expect(bytes.received == 32 && bytes.waiting == 0 && bytes.lost == 0)
+        #expect(try bench.stop())
+    }
+
+    @Test("A value is typed again on the next link; the first encrypted one of a device is reported, once")
+    func values() throws {
+        let bench = try Bench()
+        try bench.begin()
+        let keyboard = try #require(bench.keyboard)
+        let source = TextSource(for: [keyboard], on: bench.loop)
+        var reports = 0
+        source.onEncrypted = { reports += 1 }
+        #expect(source.valueAccount == nil && !source.typeValue(epoch: 1, isFromOpenDevice: true))
+        source.use(nil, ValueSettings(.bthome), isAdvertised: false)
+        let (weight, encrypted): ([UInt8], [UInt8]) = ([0x40, 0x06, 0x5E, 0x1F], [0x41, 0x06, 0x5E, 0x1F])
+        for _ in 1...2 { source.receive(weight.span, epoch: 1, isFromOpenDevice: true) }
+        source.endLink(through: 1)
+        source.receive(weight.span, epoch: 2, isFromOpenDevice: true)
+        for _ in 1...2 { source.receive(encrypted.span, epoch: 2, isFromOpenDevice: true) }
+        #expect(try bench.until { keyboard.bytes.typed == 10 })
+        #expect(bench.devices.map { $0.screen.takeText() } == ["80.3\n80.3\n"])
+        let account = try #require(source.valueAccount)
+        #expect(account[.typed] == 2 && account[.unchanged] == 1 && account[.encrypted] == 2 && account.sum == 5)
+        #expect(reports == 1 && keyboard.bytes.received == 10)
+        source.use(nil, ValueSettings(.bthome, moment: .request), isAdvertised: false)
+        source.receive(weight.span, epoch: 2, isFromOpenDevice: true)
+        #expect(keyboard.bytes.received == 10 && source.typeValue(epoch: 2, isFromOpenDevice: true))
+        #expect(try bench.until { keyboard.bytes.typed == 15 })
+        // Without rules, the bytes are the text again.
+        source.use(nil)
+        source.receive([0x31].span, epoch: 2, isFromOpenDevice: true)
+        #expect(try bench.until { keyboard.bytes.typed == 16 })
         #expect(try bench.stop())
     }
 
