@@ -71,7 +71,7 @@ struct BTHomeObject {
         case information
     }
 
-    /// What is measured, in one word.
+    /// Name of the quantity, in one word.
     let quantity: String
     let unit: String
     /// Length of the data, in bytes, of types with a fixed length.

@@ -8,7 +8,7 @@ package struct SensorReading: Equatable, Sendable {
         case word(String)
     }
 
-    /// What is measured, in one word, such as `weight`.
+    /// Name of the quantity, in one word, such as `weight`.
     package var quantity: String
     package var value: Value
     /// Symbol of the unit, such as `kg`; empty if there is none.

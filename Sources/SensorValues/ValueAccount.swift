@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What became of a payload with a value.
+/// Outcome of a payload with a value.
 package enum ValueOutcome: Int, CaseIterable, Sendable {
     case typed
-    /// The same advertisement was received before.
+    /// An advertisement that was already received.
     case repeated
     /// The value was typed before, and has not been unstable since.
     case unchanged

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What became of a payload of a scale or sensor.
+/// Outcomes of a payload of a scale or sensor.
 package enum ValueOutcomeText: String, Localized {
     case typed, repeated, unchanged, unstable, removed, kept, overload, notMeasured, encrypted, unreadable
 
