@@ -123,6 +123,8 @@ struct MaskTests {
         while !isStopped {
             usleep(5000)
             guard var client = try? ControlClient(at: [socket]) else { continue }
+            // An answer shows that the program has started; the socket accepts clients before that.
+            _ = try client.ask(.status)
             for path in ["new", "new/RUN", "new/STA", "new/RUN/control", "new/RUN/control.owner", "wire"] {
                 modes[path] = FileSystem.ownerAndMode(of: home(path))?.mode
             }
