@@ -64,8 +64,14 @@ struct LockedStateTests {
     func signal(command: [String]) throws {
         let home = try home()
         let lock = try LockFile(DirectoryLock.file(in: FilePath(home.path)))
+        let watch = inotify_init1(Int32(IN_CLOEXEC))
+        defer { close(watch) }
+        let file = DirectoryLock.file(in: FilePath(home.path)).string
+        try #require(inotify_add_watch(watch, file, UInt32(IN_OPEN)) >= 0)
         let program = try RunningProgram(command, environment: home.environment)
-        usleep(500_000)
+        // The event comes when the program first tries to get the lock.
+        var entry = pollfd(fd: watch, events: Int16(POLLIN), revents: 0)
+        #expect(poll(&entry, 1, 120_000) == 1)
         #expect(kill(program.child, SIGTERM) == 0)
         let before = MonotonicClock.now
         let status = try program.end().status
