@@ -338,9 +338,9 @@ extension BluetoothAdapter {
         return body(fake)
     }
 
-    /// Waits up to ten seconds until the simulated adapter meets a condition.
+    /// Waits up to two minutes until the simulated adapter meets a condition.
     func until(_ condition: @Sendable (FakeAdapter) -> Bool) async throws -> Bool {
-        for _ in 0..<1000 {
+        for _ in 0..<12_000 {
             if try fake(condition) { return true }
             try await Task.sleep(for: .milliseconds(10))
         }

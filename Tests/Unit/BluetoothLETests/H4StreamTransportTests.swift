@@ -25,9 +25,9 @@ private final class H4Bench {
         transport.onClosed = { [unowned self] reason in endings.append(reason) }
     }
 
-    /// Runs the loop until a condition is met, for at most ten seconds.
+    /// Runs the loop until a condition is met, for at most two minutes.
     func until(_ condition: @escaping () -> Bool) throws {
-        let end = MonotonicClock.now + .seconds(10)
+        let end = MonotonicClock.now + .seconds(120)
         while !condition(), MonotonicClock.now < end { try run(for: .milliseconds(1)) }
         #expect(condition())
     }

@@ -10,7 +10,7 @@ import Testing
 @testable import BluetoothAdapters
 
 /// Link driver with a simulated adapter and an event loop on the test's thread.
-@Suite(.timeLimit(.minutes(2))) struct LinkDriverTests {
+@Suite(.timeLimit(.minutes(10))) struct LinkDriverTests {
     private static let exchange: [UInt8] = [0x02, 0x05, 0x02]
     private static let refusal: [UInt8] = [0x01, 0x02, 0x00, 0x00, 0x06]
 

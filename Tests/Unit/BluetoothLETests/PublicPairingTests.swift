@@ -199,7 +199,7 @@ struct PublicPairingTests {
             task.cancel()
             await #expect(throws: BluetoothError.cancelled) { try await task.value }
             // The cancelled pairing has released the radio.
-            let peripheral = try await pair.central.connect(to: Pair.device, timeout: .seconds(20))
+            let peripheral = try await pair.central.connect(to: Pair.device, timeout: .seconds(60))
             #expect(await peripheral.security?.level == GATTLinkSecurity.Level.none)
             accepting.cancel()
             await #expect(throws: BluetoothError.cancelled) { try await accepting.value }

@@ -57,8 +57,8 @@ struct FullStreamTests {
                 usleep(5000)
                 continue
             }
-            state = try client.ask(.status).value["state"]?.string
-            #expect(try client.ask(.stop).value["ok"]?.bool == true)
+            state = try client.ask(.status, patience: nil).value["state"]?.string
+            #expect(try client.ask(.stop, patience: nil).value["ok"]?.bool == true)
         }
         #expect(state == "bluetoothOff")
         var status: Int32 = 0
@@ -94,7 +94,7 @@ struct FullOutputTests {
         while !isStopped {
             usleep(5000)
             guard var client = try? ControlClient(at: [home("control")]) else { continue }
-            isStopped = try client.ask(.stop).value["ok"]?.bool == true
+            isStopped = try client.ask(.stop, patience: nil).value["ok"]?.bool == true
         }
         let outcome = try program.end()
         #expect(outcome.status == 74 && outcome.error.contains("cannot write to standard output"), "\(outcome)")
@@ -124,11 +124,11 @@ struct MaskTests {
             usleep(5000)
             guard var client = try? ControlClient(at: [socket]) else { continue }
             // An answer shows that the program has started; the socket accepts clients before that.
-            _ = try client.ask(.status)
+            _ = try client.ask(.status, patience: nil)
             for path in ["new", "new/RUN", "new/STA", "new/RUN/control", "new/RUN/control.owner", "wire"] {
                 modes[path] = FileSystem.ownerAndMode(of: home(path))?.mode
             }
-            isStopped = try client.ask(.stop).value["ok"]?.bool == true
+            isStopped = try client.ask(.stop, patience: nil).value["ok"]?.bool == true
         }
         #expect(try program.end().status == 0)
         for directory in ["new", "new/RUN"] { #expect(modes[directory].map { $0 & 0o700 } == 0o700, "\(directory)") }

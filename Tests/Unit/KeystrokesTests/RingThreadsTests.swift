@@ -93,9 +93,9 @@ struct RingThreads {
                     seen += 1
                 } else if consumer.mayFallAsleep(at: consumer.position) {
                     sleeps += 1
-                    // A missing wake-up causes a time-out of ten seconds, and then an error.
+                    // A missing wake-up causes a time-out of two minutes, and then an error.
                     var wait = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
-                    if unsafe poll(&wait, 1, 10_000) == 1 {
+                    if unsafe poll(&wait, 1, 120_000) == 1 {
                         var token: UInt8 = 0
                         _ = unsafe read(reading, &token, 1)
                     } else {

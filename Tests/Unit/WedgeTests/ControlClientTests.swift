@@ -21,7 +21,7 @@ private struct CannedDaemon: ~Copyable {
             guard let listener = try? LocalListener(at: path, mode: 0o600) else { return ready.wake() }
             ready.wake()
             var entry = pollfd(fd: listener.descriptor.unownedNumber, events: Int16(POLLIN), revents: 0)
-            poll(&entry, 1, 10_000)
+            poll(&entry, 1, 120_000)
             guard let stream = try? listener.accept() else { return }
             var rest = answer
             while !rest.isEmpty {
@@ -59,7 +59,7 @@ struct ControlClientTests {
     private func failure(
         _ answer: String,
         hangsUp: Bool = true,
-        patience: Duration = .seconds(10)
+        patience: Duration = .seconds(120)
     ) throws -> CommandFailure? {
         let directory = try TestDirectory()
         let end = try Waker()
