@@ -18,11 +18,14 @@ import capture_tests  # noqa: E402, F401
 import client_tests  # noqa: E402, F401
 import pairing_tests  # noqa: E402, F401
 import server_tests  # noqa: E402, F401
+import waiting  # noqa: E402
 from rows import rows  # noqa: E402
 from setting import TESTS, Body, Setting  # noqa: E402
 from waiting import LabError  # noqa: E402
 
 DEADLINE = 420
+# Other stages of Tests/run use the same processors.
+waiting.patience = 6
 
 logging.getLogger("bumble").setLevel(logging.CRITICAL)
 

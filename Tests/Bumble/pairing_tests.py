@@ -17,6 +17,7 @@ from bumble.gatt_client import Client
 from bumble.keys import MemoryKeyStore
 from bumble.pairing import PairingConfig, PairingDelegate
 
+import waiting
 from air import Air
 from central import Counter, event, find, meet, subscribe
 from guest import Program
@@ -148,7 +149,7 @@ async def asked(setting: Setting) -> None:
             return next((o for o in product.program.objects[known:] if o.get("event") == "compare"), None)
 
         found = await product.program.until(question, "a question", 20)
-        shown = await asyncio.wait_for(hands.shown.get(), 20)
+        shown = await asyncio.wait_for(hands.shown.get(), 20 * waiting.patience)
         expect(found["number"] == shown, f"{found} is compared with {shown}")
         await product.program.write(answer)
         with contextlib.suppress(ProtocolError):

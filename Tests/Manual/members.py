@@ -74,7 +74,7 @@ def printed(program: pathlib.Path) -> dict[str, set[str]]:
             run(
                 "blewedge run --adapter memory: --device LINBLE-Z1 --security none --to unix:$PWD/scans --events --capture "
                 "traffic.btsnoop > run.txt 2> log.txt & until blewedge status | grep -q received; do sleep 0.2; done; "
-                "blewedge events > events.txt & sleep 0.5"
+                "blewedge events > events.txt & until grep -q state events.txt; do sleep 0.2; done"
             )
             for command in WITH_DAEMON:
                 collect(command, run(f"blewedge {command}"))
