@@ -340,7 +340,10 @@ let package = Package(
         tests("TextsTests", ["TestSupport", "Texts", "BluetoothPackets", "Printable"]),
         tests(
             "TypingTests",
-            ["TestSupport", "Control", "SensorValues", "Typing", "Texts", "Keystrokes", "LinuxIO", systemPackage]
+            [
+                "TestSupport", "ClockSupport", "Control", "SensorValues", "Typing", "Texts", "Keystrokes", "LinuxIO",
+                systemPackage,
+            ]
         ),
         tests(
             "CommandLineTests",

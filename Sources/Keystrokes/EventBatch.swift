@@ -315,6 +315,14 @@ struct EventBatch: ~Copyable {
         return keystrokes
     }
 
+    /// Counts the keys other than modifiers that are pressed in the events `start..<end`.
+    func presses(_ start: Int, _ end: Int) -> Int {
+        (start..<end).count { index in
+            guard let event = self[index], event.type == InputEvent.key, event.value == 1 else { return false }
+            return !KeyCode(rawValue: event.code).isModifier
+        }
+    }
+
     mutating func append(_ event: InputEvent) { append(word: event.word) }
 
     private mutating func append(word: UInt64) {

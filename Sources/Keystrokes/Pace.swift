@@ -170,6 +170,12 @@ public struct Pace: Equatable, Sendable {
 
     /// True if a keystroke takes more than one write.
     public var isSpread: Bool { hold > 0 }
+
+    /// Returns the time that `count` keystrokes with a modifier take, in nanoseconds.
+    public func longestTime(ofKeystrokes count: Int) -> Int64 {
+        let each = isSpread ? lead + hold + gap : Int64(EventBatch.shiftedKey) * stall / queue.paced
+        return Int64(count) * each
+    }
 }
 
 extension EventBatch {

@@ -43,8 +43,8 @@ public struct Typist: ~Copyable {
     /// Copies of the pacer's properties that every write needs, because a call to the pacer copies its two kilobytes.
     private let isUnlimited: Bool
     private let isSpread: Bool
-    /// True if a write contains at most one barcode, because the lines go to an output other than the keyboard.
-    private let keepsLines: Bool
+    /// True if a write contains at most one barcode in stream mode; in scan mode, this is always so.
+    private let stopsAtBarcodeEnd: Bool
     private let leadsModifiers: Bool
     private let maximumAge: Int64
     private let gate: Gate
@@ -80,7 +80,8 @@ public struct Typist: ~Copyable {
     /// Bytes that wait behind other bytes being typed are not dropped, however long that takes (D-1a). The age of a
     /// barcode's first byte decides for the whole barcode: a barcode in progress is finished, and an expired one is
     /// dropped to its end. `light` is the CapsLock state, which is read again for every write; nil assumes that
-    /// CapsLock is off. With `keepsLines`, no write contains more than one barcode.
+    /// CapsLock is off. With `keepsLines` or `separatesBarcodes`, no write contains more than one barcode: because lines go
+    /// to an output other than the keyboard, or because other typists use the same keyboard.
     public init(
         _ consumer: consuming ByteRing.Consumer,
         table: CompiledTable,
@@ -90,11 +91,12 @@ public struct Typist: ~Copyable {
         gate: Gate,
         light: CapsLockLight? = nil,
         keepsLines: Bool = false,
+        separatesBarcodes: Bool = false,
         ledger: Ledger
     ) {
         let place = RingPlace(position: consumer.position)
         stream = StreamReader(place, keepsLines: keepsLines)
-        self.keepsLines = keepsLines
+        stopsAtBarcodeEnd = !pacer.isUnlimited || keepsLines || separatesBarcodes
         self.barcodes = barcodes.map { BarcodeFramer(place, $0, table) }
         self.consumer = consumer
         self.table = table
@@ -116,6 +118,12 @@ public struct Typist: ~Copyable {
 
     /// Number of events in `output`.
     public var outputEvents: Int { (due &- written) / InputEvent.size }
+
+    /// Number of keys other than modifiers that `output` presses.
+    public var outputKeystrokes: Int { batch.presses(written / InputEvent.size, due / InputEvent.size) }
+
+    /// True after `commit` if no byte is typed in part.
+    public var isBetweenKeystrokes: Bool { written == 0 }
 
     /// True if the last event of `output` completes a barcode.
     public var endsBarcode: Bool { end == .barcodeEnd }
@@ -156,6 +164,13 @@ public struct Typist: ~Copyable {
         guard time > now else { return nil }
         attend(now: time)
         return time
+    }
+
+    /// Withdraws a write that must be delayed, unless it continues a keystroke.
+    ///
+    /// `next` then examines the gate, the age of the bytes and CapsLock again.
+    public mutating func withdraw() {
+        if written == 0 { isWriting = false }
     }
 
     /// Records that the keyboard device accepted all of `output`; `now` is the time after the write.
@@ -294,7 +309,7 @@ extension Typist {
             table,
             ledger,
             limit: limit,
-            stopAtBarcodeEnd: !isUnlimited || keepsLines,
+            stopAtBarcodeEnd: stopsAtBarcodeEnd,
             conditions
         )
     }

@@ -12,6 +12,7 @@ final class KeyboardOutput: KeyboardDevice {
     private enum Place: ~Copyable {
         case kernel(UInputDevice)
         case screen(TextKeyboard)
+        case lane(KeyboardLane)
         case other(any KeyboardDevice)
     }
 
@@ -24,21 +25,31 @@ final class KeyboardOutput: KeyboardDevice {
         place = .other(device)
     }
 
+    /// Uses a shared keyboard, which counts the typed characters of all lanes.
+    init(_ lane: KeyboardLane) {
+        field = nil
+        place = .lane(lane)
+    }
+
     /// Uses the screen if there is one; otherwise creates a keyboard that declares the keys that the settings require.
-    init(_ settings: TypingSettings, screen: TextKeyboard?, field: TypedField?) throws(KeyboardError) {
+    ///
+    /// The name of the keyboard is that of the first settings.
+    init(_ settings: [TypingSettings], screen: TextKeyboard?, field: TypedField?) throws(KeyboardError) {
         self.field = field
         if let screen {
             place = .screen(screen)
             return
         }
-        let keys = try settings.declaredKeys()
+        let keys = try TypingSettings.declaredKeys(of: settings)
+        // The larger queue suits paces for both: a pace for the smaller one writes fewer events.
+        let queue = settings.map(\.pacer.pace.queue).max { $0.size < $1.size }
         do {
             place = .kernel(
                 try UInputDevice(
-                    name: VirtualKeyboard.name,
+                    name: settings.first?.name ?? VirtualKeyboard.name,
                     keyCodes: keys.codes.map(\.rawValue),
-                    axes: settings.pacer.pace.queue.axes,
-                    hasCapsLockLight: settings.capsLock == .auto
+                    axes: queue?.axes ?? [],
+                    hasCapsLockLight: settings.contains { $0.capsLock == .auto }
                 )
             )
         } catch {
@@ -49,6 +60,7 @@ final class KeyboardOutput: KeyboardDevice {
     var eventNode: String? {
         switch place {
         case .kernel(let device): device.eventNode
+        case .lane(let lane): lane.eventNode
         case .screen: nil
         case .other: nil
         }
@@ -57,6 +69,7 @@ final class KeyboardOutput: KeyboardDevice {
     func lights() throws(Errno) -> KeyboardLights? {
         switch place {
         case .kernel(let device): try device.lights()
+        case .lane(let lane): try lane.lights()
         case .screen: nil
         case .other: nil
         }
@@ -66,6 +79,7 @@ final class KeyboardOutput: KeyboardDevice {
         let result =
             switch place {
             case .kernel(let device): try device.write(events)
+            case .lane(let lane): try lane.write(events)
             case .screen(let keyboard): try keyboard.write(events)
             case .other(let keyboard): try keyboard.write(events)
             }

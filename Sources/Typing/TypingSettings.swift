@@ -18,6 +18,8 @@ package struct TypingSettings: Sendable {
     package var keypad: Keypad?
     /// True if udev must recognise the device as a keyboard, which requires declaring keys that are never typed (D-14).
     package var isUdevKeyboard: Bool
+    /// Name of the keyboard.
+    package var name: String
 
     package init(
         table: CompiledTable,
@@ -26,7 +28,8 @@ package struct TypingSettings: Sendable {
         maximumAge: Duration?,
         capsLock: CapsLockPolicy = .auto,
         verifies: Bool,
-        isUdevKeyboard: Bool = true
+        isUdevKeyboard: Bool = true,
+        name: String = VirtualKeyboard.name
     ) {
         self.table = table
         self.pacer = pacer
@@ -35,14 +38,21 @@ package struct TypingSettings: Sendable {
         self.capsLock = capsLock
         self.verifies = verifies
         self.isUdevKeyboard = isUdevKeyboard
+        self.name = name
     }
 
     /// Returns the keys that the keyboard declares: those that are typed, and those by which udev recognises a keyboard
     /// (D-14).
-    package func declaredKeys() throws(KeyboardError) -> KeySet {
+    package func declaredKeys() throws(KeyboardError) -> KeySet { try Self.declaredKeys(of: [self]) }
+
+    /// Returns the keys that one keyboard for all `settings` declares.
+    package static func declaredKeys(of settings: [TypingSettings]) throws(KeyboardError) -> KeySet {
+        let keys = settings.reduce(KeySet()) { keys, settings in
+            keys.union(settings.table.keys).union(settings.barcodes?.keys ?? KeySet())
+                .union(settings.keypad?.keys ?? KeySet())
+        }
         do {
-            return try table.keys.union(barcodes?.keys ?? KeySet()).union(keypad?.keys ?? KeySet())
-                .declared(asKeyboard: isUdevKeyboard)
+            return try keys.declared(asKeyboard: settings.contains(where: \.isUdevKeyboard))
         } catch {
             throw .forbiddenKeys(error)
         }

@@ -9,6 +9,8 @@ enum TypingTurn: Equatable {
     case sleep
     /// Earliest time of the next event, in nanoseconds of the monotonic clock.
     case wait(Int64)
+    /// The shared keyboard has failed, and another lane replaces it.
+    case absent
     /// The keyboard rejects events.
     case failed(Errno)
 }
@@ -34,6 +36,10 @@ struct TypingState: ~Copyable {
     private let separation: Int64
     private var lastWrite = (isOfKeypad: false, time: Int64.min / 2)
     private var isKeypadBusy = false
+    /// Access to a keyboard that several typing threads share; nil for a keyboard of its own.
+    private let lane: KeyboardLane?
+    /// True if the last turn ended because another lane types.
+    private var isWaitingForLane = false
     /// Error after which nothing is typed until the keyboard is replaced.
     private var failure: Errno?
 
@@ -43,7 +49,8 @@ struct TypingState: ~Copyable {
         _ meant: consuming ExpectedEvents.Writer?,
         keypad: consuming Typist?,
         separation: Int64,
-        screen: TextKeyboard?
+        screen: TextKeyboard?,
+        lane: KeyboardLane? = nil
     ) {
         lines = screen?.lines
         arrival = screen?.screen.arrival
@@ -54,6 +61,7 @@ struct TypingState: ~Copyable {
         hasKeypad = keypad != nil
         self.keypad = keypad
         self.separation = separation
+        self.lane = lane
     }
 
     /// Resumes with a replacement keyboard after a failure.
@@ -91,6 +99,7 @@ struct TypingState: ~Copyable {
 
     private mutating func step(now: Int64) -> TypingTurn {
         var now = now
+        if let lane, failure == nil, let obstacle = prepare(lane, now) { return obstacle }
         while failure == nil {
             if let lines, !lines.isReady {
                 isHeldUp = true
@@ -103,13 +112,26 @@ struct TypingState: ~Copyable {
             switch step {
             case .write:
                 if let time = separated(isOfKeypad: false, now) { return .wait(time) }
+                if let lane, let turn = claim(lane, now) {
+                    typist.withdraw()
+                    return turn
+                }
                 // Skip this call if there are no lines, because each call to a typist in another module copies several
                 // kilobytes.
                 let before = lines == nil ? 0 : newlyTyped()
-                let endsBarcode = lines == nil ? false : typist.endsBarcode
+                let endsBarcode = lines == nil && lane == nil ? false : typist.endsBarcode
                 let endsWhole = lines == nil ? false : typist.endsWhole
+                let keystrokes = lane == nil ? 0 : typist.outputKeystrokes
                 now = Self.write(&typist, device, &meant, &failure)
                 lastWrite = (false, now)
+                if let lane, failure == nil {
+                    lane.wrote(
+                        now: now,
+                        keystrokes: keystrokes,
+                        endsBarcode: endsBarcode,
+                        isBetweenKeystrokes: typist.isBetweenKeystrokes
+                    )
+                }
                 if lines != nil {
                     settle(
                         LineBuffer.Write(
@@ -122,7 +144,11 @@ struct TypingState: ~Copyable {
                     )
                 }
             case .wait(let time): return .wait(time)
-            case .sleep: if let turn = keypadTurn(&now) { return turn }
+            case .sleep:
+                if let turn = keypadTurn(&now) {
+                    if let lane, turn == .sleep { lane.rest() }
+                    return turn
+                }
             }
         }
         return .failed(failure ?? .ioError)
@@ -139,9 +165,22 @@ struct TypingState: ~Copyable {
         case .write:
             if let time = separated(isOfKeypad: true, now) {
                 turn = .wait(time)
+            } else if let lane, let refusal = claim(lane, now) {
+                keypad.withdraw()
+                turn = refusal
             } else {
+                let keystrokes = lane == nil ? 0 : keypad.outputKeystrokes
                 now = Self.write(&keypad, device, &meant, &failure)
                 lastWrite = (true, now)
+                if let lane, failure == nil {
+                    // A snippet may contain an Enter, so only a gap ends the turn.
+                    lane.wrote(
+                        now: now,
+                        keystrokes: keystrokes,
+                        endsBarcode: false,
+                        isBetweenKeystrokes: keypad.isBetweenKeystrokes
+                    )
+                }
                 // The keys requested by clients do not correspond to received bytes.
                 settle(
                     LineBuffer.Write(
@@ -158,6 +197,24 @@ struct TypingState: ~Copyable {
         }
         self.keypad = consume keypad
         return turn
+    }
+
+    /// Returns the reason why the shared keyboard cannot be used; nil if it is ready.
+    ///
+    /// While there is no keyboard, no typist is called, so that waiting bytes expire (D-1). While another lane types,
+    /// they do not expire (D-1a).
+    private mutating func prepare(_ lane: KeyboardLane, _ now: Int64) -> TypingTurn? {
+        defer { isWaitingForLane = false }
+        if let obstacle = lane.obstacle(now: now) { return obstacle }
+        if isWaitingForLane { typist.attend(now: now) }
+        return nil
+    }
+
+    /// Requests permission for one write; returns nil if it is given.
+    private mutating func claim(_ lane: KeyboardLane, _ now: Int64) -> TypingTurn? {
+        guard let refusal = lane.claim(now: now) else { return nil }
+        if case .wait = refusal { isWaitingForLane = true }
+        return refusal
     }
 
     private func settle(_ write: LineBuffer.Write) {

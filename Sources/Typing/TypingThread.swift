@@ -35,7 +35,8 @@ package final class TypingThread: Sendable {
     /// `finished` is woken when the thread has ended, and when the keyboard rejects events; the thread then waits for
     /// `resume` or `stop`. `meant` receives all events for the self-check, if there is one. The typist `keypad` types
     /// while `typist` is idle, at least `separation` nanoseconds after it and before it. `screen` may collect lines for
-    /// an output; the typist begins no new line while too many of them are pending.
+    /// an output; the typist begins no new line while too many of them are pending. `lane` is the access to a keyboard
+    /// that several threads share; they type in turns.
     package init(
         _ typist: consuming sending Typist,
         device: any KeyboardDevice,
@@ -43,12 +44,16 @@ package final class TypingThread: Sendable {
         keypad: consuming sending Typist? = nil,
         separation: Int64 = 0,
         screen: TextKeyboard? = nil,
+        lane: KeyboardLane? = nil,
         finished: Waker
     ) throws(Errno) {
         self.waker = try Waker()
         self.finished = finished
         notBefore = Atomic(MonotonicClock.nanoseconds + Self.settlingTime)
-        state = Mutex(TypingState(typist, device, meant, keypad: keypad, separation: separation, screen: screen))
+        state = Mutex(
+            TypingState(typist, device, meant, keypad: keypad, separation: separation, screen: screen, lane: lane)
+        )
+        lane?.connect(waker)
         _ = try SystemThread(name: "typist") { [self] in
             run()
             ended.store(true, ordering: .releasing)
@@ -109,7 +114,7 @@ package final class TypingThread: Sendable {
                 guard waitForKeyboard(after: error) else { return }
                 settle()
             case .wait(let time): waker.wait(until: time)
-            case .sleep:
+            case .sleep, .absent:
                 if shouldStop { return }
                 waker.wait(until: nil)
             }

@@ -23,7 +23,13 @@ package final class VirtualKeyboard {
     private static let keypadCapacity = 1 << 14
 
     /// Path of the keyboard's event node; nil if the kernel created none, or the keyboard has failed.
-    package private(set) var node: String?
+    package var node: String? { if let lane { lane.eventNode } else { ownNode } }
+    private var ownNode: String?
+
+    /// Access to a keyboard that several devices share; nil for a keyboard of its own.
+    private let lane: KeyboardLane?
+    /// Number of replacements of the shared keyboard when its lights were last followed.
+    private var followed: UInt64 = 0
     /// Number of replacement keyboards created after failures.
     package private(set) var remakes: UInt64 = 0
     private var isGone = false
@@ -48,7 +54,10 @@ package final class VirtualKeyboard {
     private let finished: Waker
     private var registration: EventLoop.Registration?
     private let verifier: Verifier?
-    private let lights: LightWatch?
+    private let capsLock: CapsLockPolicy
+    private var lights: LightWatch?
+    /// CapsLock state that all lanes of a shared keyboard set; nil for a keyboard of its own.
+    private let sharedLight: CapsLockLight?
     private var onEnd: (() -> Void)?
     private let keypadLedger = Ledger()
     private var keypadFeed: Feed?
@@ -71,26 +80,38 @@ package final class VirtualKeyboard {
     ///
     /// With a `screen`, no kernel keyboard is created, and the typed text is shown on the screen. If the screen
     /// collects lines for an output, bytes count as typed only when `settle` reports them. `makeDevice` creates a
-    /// device in place of the kernel's keyboard; it is called for the first keyboard and for each replacement.
+    /// device in place of the kernel's keyboard; it is called for the first keyboard and for each replacement. A keyboard
+    /// given by `sharing` replaces both, and its events are not verified.
     package init(
         _ settings: TypingSettings,
         on loop: EventLoop,
         screen: TextKeyboard?,
         makeDevice: (() throws(KeyboardError) -> any KeyboardDevice)? = nil,
+        sharing: SharedKeyboard? = nil,
         onFailure: @escaping (Errno) -> Void
     ) throws(KeyboardError) {
         self.loop = loop
         self.onFailure = onFailure
+        let screen = sharing == nil ? screen : nil
+        let lane = sharing?.addLane(settings.pacer.pace)
+        self.lane = lane
+        sharedLight = sharing?.capsLock
+        capsLock = settings.capsLock
         lines = screen?.lines
         ledger = Ledger(handsOver: screen?.lines != nil)
-        let field = settings.keypad.map { TypedField($0.effects) }
+        let field = sharing == nil ? settings.keypad.map { TypedField($0.effects) } : sharing?.field
         self.field = field
         makeOutput = { () throws(KeyboardError) in
+            if let lane {
+                try lane.renew()
+                return KeyboardOutput(lane)
+            }
             if let makeDevice { return KeyboardOutput(try makeDevice(), field: field) }
-            return try KeyboardOutput(settings, screen: screen, field: field)
+            return try KeyboardOutput([settings], screen: screen, field: field)
         }
         let output = try makeOutput()
-        node = output.eventNode
+        ownNode = output.eventNode
+        followed = lane?.generation ?? 0
         do {
             let ring = try ByteRing(capacity: Self.ringCapacity)
             guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else {
@@ -102,10 +123,9 @@ package final class VirtualKeyboard {
                 open: settings.barcodes == nil ? OpenDeviceRules(settings.table) : nil
             )
             if settings.capsLock == .auto, let found = try output.lights() {
-                lights = try LightWatch(found, on: loop)
-            } else {
-                lights = nil
+                lights = try LightWatch(found, on: loop, shared: sharedLight)
             }
+            let light = capsLock == .auto ? sharedLight ?? lights?.capsLock : nil
             let typist = Typist(
                 consumer,
                 table: settings.table,
@@ -113,8 +133,9 @@ package final class VirtualKeyboard {
                 barcodes: settings.barcodes,
                 maximumAge: settings.maximumAge?.inNanoseconds,
                 gate: gate,
-                light: lights?.capsLock,
+                light: light,
                 keepsLines: lines != nil,
+                separatesBarcodes: lane != nil,
                 ledger: ledger
             )
             var keypadTypist: Typist?
@@ -130,13 +151,13 @@ package final class VirtualKeyboard {
                     pacer: settings.pacer,
                     maximumAge: nil,
                     gate: Gate(),
-                    light: lights?.capsLock,
+                    light: light,
                     ledger: keypadLedger
                 )
             }
             finished = try Waker()
-            let meant = settings.verifies ? try ExpectedEvents() : nil
-            verifier = try Self.makeVerifier(meant, node, loop)
+            let meant = settings.verifies && lane == nil ? try ExpectedEvents() : nil
+            verifier = try Self.makeVerifier(meant, ownNode, loop)
             typing = try TypingThread(
                 typist,
                 device: output,
@@ -144,6 +165,7 @@ package final class VirtualKeyboard {
                 keypad: keypadTypist,
                 separation: settings.pacer.pace.stall,
                 screen: screen,
+                lane: lane,
                 finished: finished
             )
             registration = try loop.watch(finished.descriptor, for: .readable) { [unowned self] _ in typingEnded() }
@@ -177,7 +199,7 @@ package final class VirtualKeyboard {
         case .acceptedMustWake:
             typing.typeIfAsleep(now: now)
             return true
-        case .lost: return isGone || isPatient
+        case .lost: return isGone || isPatient || lane?.isFailed == true
         }
     }
 
@@ -253,6 +275,7 @@ package final class VirtualKeyboard {
     /// Stops the thread when it has typed all bytes that may still be typed, and then calls `completion`.
     package func stop(completion: @escaping () -> Void) {
         remakeTimer.cancel()
+        lane?.retire()
         if registration == nil {
             completion()
         } else {
@@ -267,6 +290,9 @@ package final class VirtualKeyboard {
     package var waitingKeys: UInt64 { keypadLedger.snapshot().waiting }
 
     package var typedCharacters: Int { field?.characters ?? 0 }
+
+    /// Number of this device's turns on a shared keyboard that were cut (D-42); 0 for a keyboard of its own.
+    package var cutTurns: UInt64 { lane?.cuts ?? 0 }
 
     package var check: SelfCheck.Counts? { verifier?.counts }
 
@@ -291,7 +317,7 @@ package final class VirtualKeyboard {
             guard onEnd == nil, let error = typing.error else { return }
             // A replacement would fail in the same way, so none is created.
             if error.recovery(of: .keyboard) == .unfit { return onFailure(error) }
-            node = nil
+            ownNode = nil
             isGone = true
             onChange?(.gone(.notWritten(error)))
             // A keyboard that lasted long enough is replaced immediately; after repeated failures, the back-off
@@ -311,10 +337,10 @@ package final class VirtualKeyboard {
     private func remake() {
         do {
             let output = try makeOutput()
-            // Best effort: if this fails, letters may have the wrong case, or the events are not verified.
-            if let found = try? output.lights() { try? lights?.follow(found) }
+            followLights(of: output)
+            // Best effort: if this fails, the events are not verified.
             if let path = output.eventNode { try? verifier?.follow(path) }
-            node = output.eventNode
+            ownNode = output.eventNode
             isGone = false
             remakes &+= 1
             remadeAt = MonotonicClock.now
@@ -322,6 +348,25 @@ package final class VirtualKeyboard {
             onChange?(.remade)
         } catch {
             remakeLater()
+        }
+    }
+
+    /// Follows the lights of a shared keyboard that another lane has replaced.
+    ///
+    /// Call it for the other lanes when one reports `Change.remade`.
+    package func followReplacement() {
+        guard let lane, lane.generation != followed else { return }
+        followLights(of: KeyboardOutput(lane))
+    }
+
+    /// Follows the lights of a replacement; best effort: if this fails, letters may have the wrong case.
+    private func followLights(of output: KeyboardOutput) {
+        followed = lane?.generation ?? 0
+        guard capsLock == .auto, let found = try? output.lights() else { return }
+        if let lights {
+            try? lights.follow(found)
+        } else {
+            lights = try? LightWatch(found, on: loop, shared: sharedLight)
         }
     }
 
