@@ -31,12 +31,13 @@ extension Configuration {
     }
 
     /// Resolves relative names of tables and profiles, which are relative to the directory of the configuration file.
-    private mutating func resolveFiles(in directory: FilePath) {
+    mutating func resolveFiles(in directory: FilePath) {
         table = table.map { TableSource.resolve($0, in: directory) }
         if isProfileFile { profile = directory.pushing(FilePath(profile)).string }
         for index in ownProfiles.indices {
             ownProfiles[index].table = ownProfiles[index].table.map { TableSource.resolve($0, in: directory) }
         }
+        for index in devices.indices { devices[index].resolveFiles(in: directory) }
     }
 
     /// Parses the text of a file; `refusal` creates the error to throw if the text is invalid.
@@ -83,7 +84,10 @@ extension Configuration {
     var isProfileFile: Bool { !Self.isPlainName(profile, Profile.longestName) }
 
     package var files: [String] {
-        [table.flatMap { ByteTable(named: $0) == nil ? $0 : nil }, isProfileFile ? profile : nil].compactMap(\.self)
+        guard devices.isEmpty else { return parts.flatMap(\.configuration.files) }
+        return [table.flatMap { ByteTable(named: $0) == nil ? $0 : nil }, isProfileFile ? profile : nil].compactMap(
+            \.self
+        )
     }
 
     /// Returns the name or path of the byte table to use.
@@ -192,6 +196,12 @@ extension Configuration {
             }
         }
         _ = check(["beacons.regions"], regions)
+        for (table, configuration) in parts {
+            guard let table else { break }
+            _ = check(["device.\(table.name)"]) { () throws(ConfigurationError) in
+                try configuration.settings(device: nil)
+            }
+        }
         if faults.isEmpty {
             let keys = ["stall", "queue", "pace", "table"]
             if let settings = check(keys, { () throws(ConfigurationError) in try settings(device: nil) }) {

@@ -26,6 +26,8 @@ extension Configuration {
         for member in members {
             if member.key == "profiles" {
                 faults += readProfiles(member, &lines)
+            } else if member.key == "device", member.value.isArray {
+                faults += readDevices(member, &lines)
             } else if member.key == "outputs" {
                 faults += readOutputs(member, &lines)
             } else if sections.contains(member.key) {
@@ -53,8 +55,11 @@ extension Configuration {
         let known = ConfigurationKey.all.filter { $0.section == section }
         guard let key = known.first(where: { $0.name == member.key }) else {
             let tables =
-                section.isEmpty
-                ? ConfigurationKey.sections + ["outputs", "profiles"] : section == "beacons" ? ["actions"] : []
+                switch section {
+                case "": ConfigurationKey.sections + ["device", "outputs", "profiles"]
+                case "beacons": ["actions"]
+                default: [String]()
+                }
             let names = known.map(\.name) + tables
             let suggestion = Self.elsewhere(member.key) ?? TOMLTableReader.suggestion(for: member.key, among: names)
             return [ConfigurationFault(line: member.line, reason: "unknown key \"\(member.key)\"\(suggestion)")]
@@ -122,22 +127,15 @@ extension Configuration {
         func fault(_ keys: [String], _ reason: String) {
             faults.append(ConfigurationFault(line: keys.compactMap { lines[$0] }.first, reason: reason))
         }
-        if !isProfileFile, profile != Self.anyProfile, Profile(named: profile) == nil,
-            lines["profiles.\(profile)"] == nil
-        {
-            let names = (Profile.builtIn + ownProfiles).map(\.name) + [Self.anyProfile]
-            fault(
-                ["profile"],
-                "there is no profile \"\(profile)\"\(TOMLTableReader.suggestion(for: profile, among: names))"
-            )
-        }
+        if let reason = profileContradiction(lines) { fault(["profile"], reason) }
         do throws(Pace.StallError) {
             _ = try Pace(pace, stall: stall?.inNanoseconds, queue: queue)
         } catch {
             fault(["stall", "queue", "pace"], "stall with pace \(pace.rawValue): \(error)")
         }
         if let hook, !hook.hasPrefix("/") { fault(["hook"], "hook wants a program's whole path, which begins with /") }
-        for contradiction in outputContradictions + beaconContradictions {
+        let ofOutputs = devices.isEmpty ? outputContradictions : Self.contradictions(of: parts, lines)
+        for contradiction in ofOutputs + beaconContradictions {
             fault(contradiction.keys, contradiction.reason)
         }
         do throws(BarcodeRules.Fault) {
@@ -146,6 +144,15 @@ extension Configuration {
             fault(lines.keys.filter { $0.hasPrefix("scan-mode.") }.sorted(), "scan-mode: \(error)")
         }
         return faults
+    }
+
+    /// Returns the reason why the profile is unknown; nil if it is known, or if it is a file.
+    func profileContradiction(_ lines: [String: Int]) -> String? {
+        guard !isProfileFile, profile != Self.anyProfile, Profile(named: profile) == nil,
+            lines["profiles.\(profile)"] == nil, !ownProfiles.contains(where: { $0.name == profile })
+        else { return nil }
+        let names = (Profile.builtIn + ownProfiles).map(\.name) + [Self.anyProfile]
+        return "there is no profile \"\(profile)\"\(TOMLTableReader.suggestion(for: profile, among: names))"
     }
 
     /// Formats the configuration as TOML that parses as the same configuration.
@@ -172,9 +179,11 @@ extension Configuration {
             }
         }
         for output in ownOutputs { lines += ["", output.text] }
+        for device in devices { lines += ["", device.text] }
         for action in beacons.actions { lines += ["", action.text] }
         for profile in ownProfiles { lines += ["", profile.text(at: "profiles.\(profile.name)")] }
         if isCommented, ownOutputs.isEmpty { lines += ["", Self.outputExample] }
+        if isCommented, devices.isEmpty { lines += ["", Self.deviceExample] }
         if isCommented, beacons.actions.isEmpty { lines += ["", Self.actionExample] }
         if isCommented, ownProfiles.isEmpty { lines += ["", Self.profileExample] }
         return lines.drop { $0.isEmpty }.joined(separator: "\n") + "\n"
@@ -193,7 +202,7 @@ extension Configuration {
     }
 
     /// Explanations and examples of the tables whose names the user chooses, as comments of a configuration file.
-    package static let tableExamples = [outputExample, actionExample, profileExample]
+    package static let tableExamples = [outputExample, deviceExample, actionExample, profileExample]
 
     private static let outputExample = """
         # Outputs in addition to those of to, each in a table of its own. slow-reader, gated and raw can be set for each; their
@@ -204,6 +213,22 @@ extension Configuration {
         #slow-reader = "drop-oldest"
         #gated = false
         #raw = true
+        """
+
+    private static let deviceExample = """
+        # Devices that one daemon serves at the same time, each in a table of its own with a name. device fixes the device;
+        # without it, `blewedge use DEVICE --as NAME` selects it. keyboard: with shared, all devices type on one keyboard, one
+        # barcode after the other; with own, the device has a keyboard "blewedge keyboard NAME". A table can also set
+        # \(ConfiguredDevice.keys.prefix(9).joined(separator: ", ")),
+        # \(ConfiguredDevice.keys.dropFirst(9).joined(separator: ", ")); their defaults are the settings above.
+        #
+        #[[device]]
+        #name = "scanner"
+        #
+        #[[device]]
+        #name = "scale"
+        #profile = "weight-scale"
+        #to = "unix:/run/blewedge/weights"
         """
 
     private static let actionExample = """

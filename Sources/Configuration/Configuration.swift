@@ -72,6 +72,8 @@ package struct Configuration: Sendable, Equatable {
     package var refreshPeriod = Duration.seconds(2)
     package var hook: String?
     package var beacons = BeaconConfiguration()
+    /// Devices with their own settings; empty if there is only one device.
+    package var devices: [ConfiguredDevice] = []
 
     package init() {}
 
@@ -103,6 +105,7 @@ package struct ConfigurationReading: Equatable, Sendable {
     private let strokes: [[Unicode.Scalar: [KeyboardLayout.Stroke]]]
     private let snippets: Snippets
     private let regions: RegionFile
+    private let devices: [ConfigurationReading]
 
     /// Reads everything that the configuration names, and the snippet file that belongs to it.
     package init(_ configuration: Configuration, snippets path: String) throws(ConfigurationError) {
@@ -117,6 +120,11 @@ package struct ConfigurationReading: Equatable, Sendable {
             throw .typing(error)
         }
         regions = try configuration.regions().file
+        var devices: [ConfigurationReading] = []
+        for part in configuration.parts where part.table != nil {
+            devices.append(try ConfigurationReading(part.configuration, snippets: path))
+        }
+        self.devices = devices
     }
 }
 

@@ -18,6 +18,8 @@ package struct ConfigurationKey: Sendable {
     /// Default value as TOML; nil if the key has no default.
     package var defaultText: String? { text(Configuration()) }
     let set: @Sendable (inout Configuration, TOMLValue) throws(UnfitValue) -> Void
+    /// Copies the value of the key from the first configuration to the second.
+    let copy: @Sendable (Configuration, inout Configuration) -> Void
     let text: @Sendable (Configuration) -> String?
 
     /// Key that must be set for this one to have an effect; nil if there is none.
@@ -49,6 +51,7 @@ package struct ConfigurationKey: Sendable {
         set = { (configuration: inout Configuration, value: TOMLValue) throws(UnfitValue) in
             configuration[keyPath: property] = try read(value)
         }
+        copy = { source, target in target[keyPath: property] = source[keyPath: property] }
         text = { configuration in write(configuration[keyPath: property]) }
     }
 

@@ -77,6 +77,8 @@ extension TOMLValue {
         }
     }
 
+    var isArray: Bool { if case .array = kind { true } else { false } }
+
     /// Value as shown in a fault: quoted text, a number, or the name of its type.
     var shown: String {
         switch kind {

@@ -24,11 +24,11 @@ package enum ControlEvent: String, Sendable, CaseIterable {
     /// Names of all members that the event may have, without `event`, `missed` and the translatable texts.
     package var members: [String] {
         switch self {
-        case .keyboard: ["node"]
-        case .keyboardGone: ["reason", "remedy"]
-        case .state: ["state", "device", "address", "addressType", "reason", "remedy"]
+        case .keyboard: ["name", "node"]
+        case .keyboardGone: ["name", "reason", "remedy"]
+        case .state: ["name", "state", "device", "address", "addressType", "reason", "remedy"]
         case .gate: ["open", "paused", "reason"]
-        case .received: ["notifications", "bytes"]
+        case .received: ["name", "notifications", "bytes"]
         case .region: ["change", "region", "name", "kinds", "beacon", "keyCode"]
         case .watching: ["on", "regions", "switcher"]
         case .advertising: ["advertising", "advertised", "format", "advertisingFault", "advertisingRemedy"]

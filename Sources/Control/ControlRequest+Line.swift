@@ -15,6 +15,7 @@ extension ControlRequest {
         "status", "events", "scan", "received", "use", "forget", "pair", "connect", "disconnect", "pause", "resume",
         "key",
         "snippet", "clear", "value", "send", "ask", "beacons", "reload", "stop",
+        "device",
     ]
 
     /// Parses a line, given without its line feed.
@@ -28,65 +29,81 @@ extension ControlRequest {
             }
             verb = try words.text("a request is missing; known are \(Self.verbs.joined(separator: ", "))")
         }
-        switch verb {
-        case "status": self = .status
-        case "events": self = .events
-        case "scan": self = .scan(for: try words.scanTime(), isAnew: try words.isAnew())
-        case "received": self = .received
-        case "use": self = try words.use()
-        case "forget": self = .forget
-        case "pair": self = .pair(try words.pair())
-        case "connect": self = .connect
-        case "disconnect": self = .disconnect
-        case "pause": self = .pause
-        case "resume": self = .resume
-        case "key": self = .key(try words.keys())
-        case "snippet": self = .snippet(try words.text("a title is missing"))
-        case "clear": self = .clear
-        case "value": self = .value
-        case "send": self = .send(try words.bytes())
-        case "ask": self = .ask(try words.command())
-        case "beacons": self = .beacons(try words.beacons())
-        case "reload": self = .reload
-        case "stop": self = .stop
-        default:
-            throw words.fault("\(verb.debugDescription) is no request; known are \(Self.verbs.joined(separator: ", "))")
-        }
+        self = try Self.read(verb, &words)
         guard words.isAtEnd else { throw words.tooMany }
     }
 
-    /// Text of the request as a line, without its line feed.
-    package var line: String {
-        let words: [String] =
-            switch self {
-            case .status: ["status"]
-            case .events: ["events"]
-            case .scan(let time, let isAnew): ["scan", Self.word(of: time)] + (isAnew ? ["anew"] : [])
-            case .received: ["received"]
-            case .use(let device, let confirmed, let security):
-                ["use", ControlLine.written("\(device)".utf8)] + (confirmed ? ["yes"] : [])
-                    + (security.map { ["security", $0.word] } ?? [])
-            case .forget: ["forget"]
-            case .pair(let request):
-                [
-                    "pair", ControlLine.written("\(request.device)".utf8), "security", request.required.word, "console",
-                    request.console.rawValue, "seconds", "\(request.limit.components.seconds)",
-                ]
-            case .connect: ["connect"]
-            case .disconnect: ["disconnect"]
-            case .pause: ["pause"]
-            case .resume: ["resume"]
-            case .key(let keys): ["key"] + keys.map(\.description)
-            case .snippet(let title): ["snippet", ControlLine.written(title.utf8)]
-            case .clear: ["clear"]
-            case .value: ["value"]
-            case .send(let bytes): ["send", "hex", Hexadecimal.text(bytes)]
-            case .ask(let command): ["ask"] + Self.words(command)
-            case .beacons(let request): ["beacons"] + request.words
-            case .reload: ["reload"]
-            case .stop: ["stop"]
+    private static func read(
+        _ verb: String,
+        _ words: inout RequestScanner
+    ) throws(ControlFault) -> ControlRequest {
+        switch verb {
+        case "status": return .status
+        case "events": return .events
+        case "scan": return .scan(for: try words.scanTime(), isAnew: try words.isAnew())
+        case "received": return .received
+        case "use": return try words.use()
+        case "forget": return .forget
+        case "pair": return .pair(try words.pair())
+        case "connect": return .connect
+        case "disconnect": return .disconnect
+        case "pause": return .pause
+        case "resume": return .resume
+        case "key": return .key(try words.keys())
+        case "snippet": return .snippet(try words.text("a title is missing"))
+        case "clear": return .clear
+        case "value": return .value
+        case "send": return .send(try words.bytes())
+        case "ask": return .ask(try words.command())
+        case "beacons": return .beacons(try words.beacons())
+        case "reload": return .reload
+        case "stop": return .stop
+        case "device":
+            let name = try words.text("a device's name is missing")
+            let verb = try words.text("a request for the device is missing")
+            let isNested = verb == "device"
+            guard !isNested, case let request = try read(verb, &words), request.concernsDevice else {
+                throw words.fault("this request is not for a device")
             }
-        return (["version", "\(Self.version)"] + words).joined(separator: " ")
+            return .device(name, request)
+        default:
+            throw words.fault("\(verb.debugDescription) is no request; known are \(Self.verbs.joined(separator: ", "))")
+        }
+    }
+
+    /// Text of the request as a line, without its line feed.
+    package var line: String { (["version", "\(Self.version)"] + words).joined(separator: " ") }
+
+    private var words: [String] {
+        switch self {
+        case .status: ["status"]
+        case .events: ["events"]
+        case .scan(let time, let isAnew): ["scan", Self.word(of: time)] + (isAnew ? ["anew"] : [])
+        case .received: ["received"]
+        case .use(let device, let confirmed, let security):
+            ["use", ControlLine.written("\(device)".utf8)] + (confirmed ? ["yes"] : [])
+                + (security.map { ["security", $0.word] } ?? [])
+        case .forget: ["forget"]
+        case .pair(let request):
+            [
+                "pair", ControlLine.written("\(request.device)".utf8), "security", request.required.word, "console",
+                request.console.rawValue, "seconds", "\(request.limit.components.seconds)",
+            ]
+        case .connect: ["connect"]
+        case .disconnect: ["disconnect"]
+        case .pause: ["pause"]
+        case .resume: ["resume"]
+        case .key(let keys): ["key"] + keys.map(\.description)
+        case .snippet(let title): ["snippet", ControlLine.written(title.utf8)]
+        case .clear: ["clear"]
+        case .value: ["value"]
+        case .send(let bytes): ["send", "hex", Hexadecimal.text(bytes)]
+        case .ask(let command): ["ask"] + Self.words(command)
+        case .beacons(let request): ["beacons"] + request.words
+        case .reload: ["reload"]
+        case .stop: ["stop"]
+        case .device(let name, let request): ["device", ControlLine.written(name.utf8)] + request.words
+        }
     }
 
     /// Formats a time as a number of seconds or, with the unit `ms`, of milliseconds.

@@ -11,10 +11,11 @@ package import Typing
 ///     status                      use LINBLE-TEST            key 1 2 enter
 ///     version 1 scan 10 anew      use "LT01 BC000120" yes    send text "\x02R\x03"
 ///     use LINBLE-TEST security none
+///     device scanner2 connect
 ///     pair LINBLE-TEST security authenticated console yes-no seconds 30
 ///
 /// `ControlLine` defines the rules for words and quotation marks. A line may begin with `version 1`.
-package enum ControlRequest: Equatable, Sendable {
+package indirect enum ControlRequest: Equatable, Sendable {
     /// Report the current status of the daemon.
     case status
     /// Stream all events from now on, one line each.
@@ -55,6 +56,10 @@ package enum ControlRequest: Equatable, Sendable {
     /// Reload the configuration.
     case reload
     case stop
+    /// Perform the request for the device with this name in the configuration.
+    ///
+    /// It is one of the requests that concern a device (`concernsDevice`).
+    case device(String, ControlRequest)
 
     /// Version of the protocol described here.
     package static let version = 1
@@ -85,8 +90,17 @@ package enum ControlRequest: Equatable, Sendable {
         case typing
     }
 
+    /// True if the request is for one device, which must be named if the daemon has several.
+    package var concernsDevice: Bool {
+        switch self {
+        case .received, .use, .forget, .connect, .disconnect, .value, .send, .ask: true
+        default: false
+        }
+    }
+
     package var right: Right {
         switch self {
+        case .device(_, let request): request.right
         case .beacons(let request): request.isChange ? .changing : .reading
         case .status, .events, .scan: .reading
         case .key, .snippet, .clear, .value: .typing

@@ -23,17 +23,9 @@ extension Daemon {
 
     package func handle(_ request: ControlRequest, reply: @escaping (Result<JSONObject, CommandFailure>) -> Void) {
         switch request {
+        case .device(let name, let request): handle(request, of: name, reply)
         case .status: reply(.success(status.object))
         case .scan(let time, let isAnew): scan(time, isAnew: isAnew, reply)
-        case .use(let choice, let confirmed, let asked):
-            use(choice, confirmed: confirmed, service.security(asked: asked), reply)
-        case .received:
-            var object = JSONObject()
-            object.add("hex", lastValue.ask())
-            reply(.success(object))
-        case .forget: reply(result { () throws(CommandFailure) in try forget() })
-        case .connect: reply(result { () throws(CommandFailure) in try connect() })
-        case .disconnect: reply(result { () throws(CommandFailure) in try disconnect() })
         case .pause: reply(result { gate.isPaused = true })
         case .resume: reply(result { gate.isPaused = false })
         case .beacons(let request): beacons.handle(request, reply: reply)
@@ -57,10 +49,39 @@ extension Daemon {
                 }
             )
         case .clear: clear(until: MonotonicClock.now + Self.clearTime, reply)
-        case .value: reply(result { () throws(CommandFailure) in try service.device.typeValue() })
-        case .send(let bytes): reply(result { () throws(CommandFailure) in try service.device.send(bytes) })
+        case .received, .use, .forget, .connect, .disconnect, .value, .send, .ask: handle(request, of: nil, reply)
+        }
+    }
+
+    /// Handles a request for the device with this name; nil means the only device.
+    private func handle(
+        _ request: ControlRequest,
+        of name: String?,
+        _ reply: @escaping (Result<JSONObject, CommandFailure>) -> Void
+    ) {
+        let device: DaemonDevice
+        do throws(CommandFailure) {
+            device = try self.device(named: name)
+        } catch {
+            return reply(.failure(error))
+        }
+        let session = device.session
+        switch request {
+        case .use(let choice, let confirmed, let asked):
+            use(choice, as: device, confirmed: confirmed, device.service.security(asked: asked), reply)
+        case .received:
+            var object = JSONObject()
+            object.add("hex", device.lastValue.ask())
+            reply(.success(object))
+        case .forget: reply(result { () throws(CommandFailure) in try forget(device) })
+        case .connect:
+            reply(result { () throws(CommandFailure) in try chosen(device).connect() })
+        case .disconnect:
+            reply(result { () throws(CommandFailure) in try chosen(device).disconnect() })
+        case .value: reply(result { () throws(CommandFailure) in try session.typeValue() })
+        case .send(let bytes): reply(result { () throws(CommandFailure) in try session.send(bytes) })
         case .ask(let command):
-            service.device.ask(command) { result in
+            session.ask(command) { result in
                 reply(
                     result.map { bytes in
                         var object = JSONObject()
@@ -69,12 +90,26 @@ extension Daemon {
                     }
                 )
             }
+        case .status, .scan, .pause, .resume, .beacons, .reload, .stop, .events, .pair, .key, .snippet, .clear, .device:
+            reply(.failure(CommandFailure(.usage, ControlFaultText.faultyRequest, request.line)))
         }
     }
 
+    /// Returns the device with this name or, without a name, the only device.
+    private func device(named name: String?) throws(CommandFailure) -> DaemonDevice {
+        let names = devices.compactMap(\.name).joined(separator: ", ")
+        guard let name else {
+            if devices.count == 1 { return devices[0] }
+            throw CommandFailure(.usage, ControlFaultText.deviceWanted, names)
+        }
+        if let device = devices.first(where: { $0.name == name }) { return device }
+        throw CommandFailure(.usage, ControlFaultText.unknownDevice, name, names)
+    }
+
     package func conversation(for request: PairingRequest) throws(CommandFailure) -> any ControlConversation {
-        let pairer = try service.pair(request, keepingIn: bonds, choice.store)
-        if options.followsChoice { pairer.onRaised = { [unowned self] kept in choose(kept) } }
+        let followers = devices.filter(\.followsChoice)
+        let pairer = try service.pair(request, keepingIn: bonds, devices.map(\.choice.store))
+        pairer.onRaised = { store, kept in followers.first { $0.choice.store.path == store.path }?.choose(kept) }
         return PairingConversation(pairer)
     }
 
@@ -91,54 +126,79 @@ extension Daemon {
 
     private func use(
         _ asked: DeviceSelector,
+        as device: DaemonDevice,
         confirmed: Bool,
         _ security: SecurityPolicy,
         _ reply: @escaping (Result<JSONObject, CommandFailure>) -> Void
     ) {
-        if let refusal = refusalOfChange { return reply(.failure(refusal)) }
+        if let refusal = device.refusalOfChange { return reply(.failure(refusal)) }
         let choice: DeviceSelector
         do throws(CommandFailure) {
             choice = try reporting(bonds.read).pairedChoice(asked).map { .kept($0) } ?? asked
         } catch {
             return reply(.failure(error))
         }
-        if let kept = service.device.choice?.kept {
-            if choice.means(kept) { return reply(keep(kept, isKeyboard: service.device.isKeyboard, security)) }
+        if let refusal = refusal(of: asked, as: device, where: { $0 == choice || $0.kept.map(choice.means) == true }) {
+            return reply(.failure(refusal))
+        }
+        if let kept = device.session.choice?.kept {
+            if choice.means(kept) {
+                return reply(keep(kept, as: device, isKeyboard: device.session.isKeyboard, security))
+            }
             if !confirmed { return reply(.failure(.chosenAlready(kept))) }
         }
-        if let found = awaitsWord.take(asked, now: MonotonicClock.now) {
-            let (device, heard) = (found.device, found.isFresh ? found.device.heard : nil)
-            return reply(keep(device.kept, isKeyboard: device.isKeyboard, security, heard: heard))
+        if let (found, isFresh) = device.awaitsWord.take(asked, now: MonotonicClock.now) {
+            let heard = isFresh ? found.heard : nil
+            return reply(keep(found.kept, as: device, isKeyboard: found.isKeyboard, security, heard: heard))
         }
         service.find(choice, for: Self.useTime) { [weak self] result in
             guard let self else { return }
             let kept = result.flatMap { found in
-                self.keep(found.kept, isKeyboard: found.isKeyboard, security, heard: found.heard)
+                self.keep(found.kept, as: device, isKeyboard: found.isKeyboard, security, heard: found.heard)
             }
             if case .success(let found) = result, case .failure(let failure) = kept, failure.kind == .openDevice {
-                awaitsWord = AwaitedWord(asked, found, now: MonotonicClock.now)
+                device.awaitsWord = AwaitedWord(asked, found, now: MonotonicClock.now)
             }
             reply(kept)
         }
     }
 
+    /// Returns the failure if another device of the configuration has a selection for which `isSame` returns true.
+    private func refusal(
+        of asked: DeviceSelector,
+        as device: DaemonDevice,
+        where isSame: (DeviceSelector) -> Bool
+    ) -> CommandFailure? {
+        let other = devices.first { $0 !== device && $0.session.choice.map(isSame) == true }
+        return other.map { CommandFailure(.usage, ControlFaultText.usedByOther, "\(asked)", $0.name ?? "") }
+    }
+
     /// Saves and selects a device: a paired one with its keys, or an unpaired one that the user has accepted.
     private func keep(
         _ kept: SelectedDevice,
+        as device: DaemonDevice,
         isKeyboard: Bool,
         _ security: SecurityPolicy,
         heard: DeviceAddress? = nil
     ) -> Result<JSONObject, CommandFailure> {
+        // A device selected by its name has been identified by its address only now.
+        for other in devices where other !== device && other.has(kept.device) {
+            return .failure(CommandFailure(.usage, ControlFaultText.usedByOther, kept.label, other.name ?? ""))
+        }
         let choice: SelectedDevice
         let unkept: Message?
         do throws(CommandFailure) {
             let claim = try reporting(bonds.read).claim(of: kept.device, on: service.adapter?.address)
-            choice = try reporting(security.secured, kept, claim, isKeyboard, service.device.choice?.kept)
-            unkept = try self.choice.write(choice)
+            choice = try reporting(security.secured, kept, claim, isKeyboard, device.session.choice?.kept)
+            unkept = try device.choice.write(choice)
         } catch {
             return .failure(error)
         }
-        if service.device.choice == .kept(choice) { service.device.connect() } else { choose(choice, heard: heard) }
+        if device.session.choice == .kept(choice) {
+            device.session.connect()
+        } else {
+            device.choose(choice, heard: heard)
+        }
         var answer = JSONObject(choice)
         if let unkept {
             answer.add("kept", false)
@@ -148,16 +208,10 @@ extension Daemon {
         return .success(answer)
     }
 
-    private func forget() throws(CommandFailure) {
-        if let refusal = refusalOfChange { throw refusal }
-        try choice.forget()
-        choose(nil)
-    }
-
-    private var refusalOfChange: CommandFailure? {
-        guard !options.followsChoice else { return nil }
-        let device = service.device.choice.map { Message(detail: "\($0)") } ?? PlainText.oneDevice.message()
-        return CommandFailure(.usage, ControlFaultText.fixedDevice, device)
+    private func forget(_ device: DaemonDevice) throws(CommandFailure) {
+        if let refusal = device.refusalOfChange { throw refusal }
+        try device.choice.forget()
+        device.choose(nil)
     }
 
     // MARK: Keys
@@ -173,7 +227,7 @@ extension Daemon {
     private func clear(until deadline: Duration, _ reply: @escaping (Result<JSONObject, CommandFailure>) -> Void) {
         let isOver = MonotonicClock.now >= deadline
         let waits = service.keyboard.waitingKeys > 0
-        if !isOver, waits || service.counts.bytes.waiting > 0, (try? usableKeypad()) != nil {
+        if !isOver, waits || service.waitingBytes > 0, (try? usableKeypad()) != nil {
             _ = loop.schedule(at: MonotonicClock.now + Self.clearInterval) { [weak self] in
                 self?.clear(until: deadline, reply)
             }
@@ -202,20 +256,12 @@ extension Daemon {
 
     // MARK: Link
 
-    private func connect() throws(CommandFailure) {
-        try needChoice()
-        service.device.connect()
-    }
-
-    private func disconnect() throws(CommandFailure) {
-        try needChoice()
-        service.device.disconnect()
-    }
-
-    private func needChoice() throws(CommandFailure) {
-        if service.device.choice == nil {
+    /// Returns the session of a device; throws an error if no device is selected for it.
+    private func chosen(_ device: DaemonDevice) throws(CommandFailure) -> DeviceSession {
+        guard device.session.choice != nil else {
             throw CommandFailure(.unavailable, ControlFaultText.nothingChosen)
         }
+        return device.session
     }
 
     private func scan(

@@ -12,12 +12,12 @@ import SystemPackage
 package import Texts
 package import Typing
 
-/// Keyboard service that follows the selected device, locks its adapter, and handles client requests.
+/// Keyboard service that follows the selected devices, locks its adapter, and handles client requests.
 package final class Daemon {
     /// Settings of the daemon that do not concern typing.
     package struct Options: Sendable {
         package var paths: DaemonPaths
-        /// True if the daemon follows the file of the selected device; otherwise, it always uses the configured device.
+        /// True if the daemon follows the files of the selected devices; otherwise, it always uses the configured one.
         package var followsChoice: Bool
         /// Number of the virtual terminal that must be in the foreground; nil for any.
         package var terminal: Int?
@@ -39,9 +39,14 @@ package final class Daemon {
             self.allowsKeys = allowsKeys
             self.labels = labels
         }
+
+        /// Returns true if the selection of this device follows its file.
+        func follows(_ plan: DevicePlan) -> Bool {
+            followsChoice && (plan.name == nil || plan.settings.device == nil)
+        }
     }
 
-    package var onEvent: ((KeyboardService.Event) -> Void)?
+    package var onEvent: ((KeyboardService.Event, ServiceDevice) -> Void)?
     /// Handler for other messages to the user.
     package var onNote: ((Reason) -> Void)?
     package var onStopAsked: (() -> Void)?
@@ -49,20 +54,19 @@ package final class Daemon {
     ///
     /// The first value is reported immediately, then at most ten reports per second follow; all remaining values are
     /// reported before the link ends.
-    package var onReceived: ((ReceivedMeter.Report) -> Void)?
+    package var onReceived: ((ReceivedMeter.Report, ServiceDevice) -> Void)?
     /// Handler for each entry and exit for which the hook must run; receives the beacon's key code, too.
     package var onBeacon: ((RegionWatch.Notice, String?) -> Void)?
     /// Function that reloads the configuration; nil if there is no configuration to reload.
     package var onReload: (() throws(CommandFailure) -> Void)?
 
     package let service: KeyboardService
+    package let devices: [DaemonDevice]
     let options: Options
-    let choice: ChoiceKeeper
     let bonds: BondStore
     let gate: KeyboardGate
     let beacons: DaemonBeacons
     let loop: EventLoop
-    var awaitsWord = AwaitedWord()
 
     private static let lockWord = "lock="
 
@@ -71,22 +75,17 @@ package final class Daemon {
     private var keptLock: Int32?
     private let allows: Message?
     private let notifier: ServiceNotifier
-    private let receivedReporter: ReceivedReporter
-    let lastValue: LastValueKeeper
     private var server: ControlServer?
     private var rivals = ConflictingProcesses()
-    private var stateSince = MonotonicClock.now
-    private var latest: JSONObject?
     /// Notes that arose before `onNote` was set.
     private var startNotes: [Reason] = []
 
     /// Sets up the daemon, and starts answering clients; scanning begins with `start`.
     package init(
-        _ settings: KeyboardSettings,
+        _ plans: [DevicePlan],
         _ options: Options,
         through core: AdapterCore,
-        screen: TextKeyboard? = nil,
-        texts: [TextOutput] = []
+        screen: TextKeyboard? = nil
     ) throws(CommandFailure) {
         let loop = core.loop
         self.loop = loop
@@ -94,24 +93,37 @@ package final class Daemon {
         bonds = BondStore(options.paths.bonds)
         lock = AdapterLock(options.paths)
         gate = try reporting(KeyboardGate.init, options.terminal, loop)
-        choice = try ChoiceKeeper(ChoiceStore(options.paths.choice), follows: options.followsChoice, on: loop)
         notifier = ServiceNotifier(on: loop)
-        receivedReporter = ReceivedReporter(on: loop)
 
-        var settings = settings
-        if options.followsChoice, let kept = choice.read() { settings.device = .kept(kept) }
-        let actions = options.beacons.actions.filter(\.deed.wantsConsent).map { "beacons.actions.\($0.name)" }
-        let beaconAllowance = actions.isEmpty ? nil : AllowanceText.beacons.message(actions.joined(separator: " "))
-        let allowances = [settings.typing.allowances, beaconAllowance].compactMap(\.self)
-        allows = allowances.isEmpty ? nil : Message.listed(allowances)
-        let relay = Relay()
-        service = try KeyboardService(settings, through: core, screen: screen, texts: texts) { event in
-            relay.handler?(event)
+        var plans = plans
+        var keepers: [(choice: ChoiceKeeper, follows: Bool)] = []
+        for index in plans.indices {
+            let follows = options.follows(plans[index])
+            let store = ChoiceStore(options.paths.choice(of: plans[index].name))
+            let keeper = try ChoiceKeeper(store, follows: follows, on: loop)
+            keepers.append((keeper, follows))
+            guard follows, let kept = keeper.read() else { continue }
+            if let other = plans[..<index].first(where: { $0.settings.device?.kept?.device == kept.device }) {
+                let fault = CommandFailure(.usage, ControlFaultText.usedByOther, kept.label, other.name ?? "")
+                startNotes.append(Reason(fault))
+            } else {
+                plans[index].settings.device = .kept(kept)
+            }
         }
-        lastValue = LastValueKeeper(of: service.device, on: loop)
-        let codes = KeyCodeTyper(service, beside: receivedReporter, on: loop)
+        allows = Self.allowances(plans, options)
+        let relay = Relay()
+        let service = try KeyboardService(plans, through: core, screen: screen) { event, device in
+            relay.handler?(event, device)
+        }
+        self.service = service
+        devices = zip(service.devices, zip(plans, keepers)).map { device, planned in
+            let (plan, keeper) = planned
+            let labels = plan.labels ?? options.labels
+            return DaemonDevice(device, keeper.choice, follows: keeper.follows, labels, on: loop)
+        }
+        let codes = KeyCodeTyper(service, beside: devices.map(\.received), on: loop)
         beacons = DaemonBeacons(options, opening: gate, typing: codes, on: core.radio)
-        relay.handler = { [unowned self] event in take(event) }
+        relay.handler = { [unowned self] event, device in take(event, device) }
         do throws(CommandFailure) {
             try reporting(options.paths.makeRuntimeDirectory)
             server = try ControlServer(
@@ -129,40 +141,65 @@ package final class Daemon {
         // The start fails if the bond file cannot be read: without its keys, nothing from a paired device could be
         // typed.
         for note in try reporting(bonds.read).notes(bonds.path) { startNotes.append(Reason(note)) }
-        startNotes += [beacons.storeFault, choice.fault].compactMap(\.self)
-        service.device.keyboards = HIDDeviceStore(options.paths.hidDevices)
-        service.device.bonds = { [bonds] () throws(BondStore.Failure) in try bonds.read() }
+        startNotes += ([beacons.storeFault] + devices.map(\.choice.fault)).compactMap(\.self)
         service.refusal = { [unowned self] name in
             let refusal = refusal(of: name)
             if let refusal { beacons.take(refusal: refusal) }
             return refusal
         }
         service.isAbandoned = { [unowned self] in lock.takeAbandonment() }
-        service.device.onReceived = { [unowned self] length in
-            receivedReporter.received(length, isTold: onReceived != nil || (server?.clientCount ?? 0) > 0)
-        }
+        for device in devices { join(device) }
         service.onAdapter = { [unowned self] event in beacons.take(event) }
-        receivedReporter.onReport = { [unowned self] report in publish(report) }
         beacons.onEvent = { [unowned self] object in server?.publish(object) }
         beacons.onNote = { [unowned self] note in onNote?(note) }
         beacons.onHook = { [unowned self] notice, code in onBeacon?(notice, code) }
         service.setGate(open: gate.isOpen)
         gate.onChange = { [unowned self] isOpen in gateChanged(isOpen) }
         gate.onFront = { [unowned self] in beacons.displayCameOn() }
-        choice.onChange = { [unowned self] kept in choose(kept) }
-        choice.onFault = { [unowned self] reason in onNote?(reason) }
+    }
+
+    /// Sets up a daemon with one device.
+    package convenience init(
+        _ settings: KeyboardSettings,
+        _ options: Options,
+        through core: AdapterCore,
+        screen: TextKeyboard? = nil,
+        texts: [TextOutput] = []
+    ) throws(CommandFailure) {
+        try self.init([DevicePlan(settings, texts: texts)], options, through: core, screen: screen)
+    }
+
+    private func join(_ device: DaemonDevice) {
+        device.session.keyboards = HIDDeviceStore(options.paths.hidDevices)
+        device.session.bonds = { [bonds] () throws(BondStore.Failure) in try bonds.read() }
+        device.session.onReceived = { [unowned self, unowned device] length in
+            device.received.received(length, isTold: onReceived != nil || (server?.clientCount ?? 0) > 0)
+        }
+        device.received.onReport = { [unowned self, unowned device] report in publish(report, device) }
+        device.choice.onFault = { [unowned self] reason in onNote?(reason) }
+    }
+
+    /// Returns the permissions that the configuration grants beyond text, as `status` shows them; nil if none.
+    private static func allowances(_ plans: [DevicePlan], _ options: Options) -> Message? {
+        let actions = options.beacons.actions.filter(\.deed.wantsConsent).map { "beacons.actions.\($0.name)" }
+        let ofBeacons = actions.isEmpty ? nil : AllowanceText.beacons.message(actions.joined(separator: " "))
+        let ofKeys = TypingSettings.allowances(of: plans.map(\.settings.typing))
+        let allowances = [ofKeys, ofBeacons].compactMap(\.self)
+        return allowances.isEmpty ? nil : Message.listed(allowances)
     }
 
     /// Starts the daemon; calls `completion` once, with the failure if the adapter cannot be used now.
     ///
     /// After a failure, the daemon continues to look for a usable adapter until `stop`.
     package func start(completion: @escaping (Result<Void, CommandFailure>) -> Void) {
-        onEvent?(.keyboard(node: service.keyboard.node))
+        for device in service.devices { onEvent?(.keyboard(node: device.keyboard.node), device) }
         for note in startNotes { onNote?(note) }
         startNotes = []
         beacons.start()
         noteGate()
-        if service.device.choice == nil { take(.state(service.device.state, device: nil, reason: choice.fault)) }
+        for device in devices where device.session.choice == nil {
+            take(.state(device.session.state, device: nil, reason: device.choice.fault), device.service)
+        }
         service.start { [unowned self] result in
             notifier.ready()
             notifier.tell(service.device.state.sentence(service.device.choice, service.device.reason, in: .english))
@@ -180,13 +217,13 @@ package final class Daemon {
     /// that replaces this one in the same process.
     package func stop(isReloading: Bool = false, completion: @escaping () -> Void) {
         if isReloading { notifier.reloading() } else { notifier.stopping() }
-        choice.end()
+        for device in devices { device.choice.end() }
         gate.end()
         server?.close()
         server = nil
         beacons.end()
         service.stop { [self] in
-            receivedReporter.flush()
+            for device in devices { device.received.flush() }
             if isReloading { keptLock = lock.keep() } else { lock.release() }
             completion()
         }
@@ -197,10 +234,8 @@ package final class Daemon {
     /// It contains the user requests that are not stored in any file and, after `stop`, the descriptor number of the
     /// adapter's lock.
     package var memory: String {
-        let words = [
-            gate.isPaused ? "paused" : nil, service.device.state == .disconnected ? "disconnected" : nil,
-            keptLock.map { Self.lockWord + "\($0)" },
-        ]
+        let ended = devices.filter { $0.session.state == .disconnected }.map { Self.disconnectedWord($0) }
+        let words = [gate.isPaused ? "paused" : nil] + ended + [keptLock.map { Self.lockWord + "\($0)" }]
         return words.compactMap(\.self).joined(separator: " ")
     }
 
@@ -214,39 +249,49 @@ package final class Daemon {
     package func restore(_ memory: String?) {
         let words = memory?.split(separator: " ") ?? []
         if words.contains("paused") { gate.isPaused = true }
-        if words.contains("disconnected") { service.device.disconnect() }
+        for device in devices where words.contains(where: { $0 == Self.disconnectedWord(device) }) {
+            device.session.disconnect()
+        }
+    }
+
+    private static func disconnectedWord(_ device: DaemonDevice) -> String {
+        "disconnected" + (device.name.map { "=" + $0 } ?? "")
     }
 
     package var isPaused: Bool { gate.isPaused }
 
-    /// Settings as shown by `status`, with the profile that was found on the device.
-    private var labels: DaemonLabels {
-        var labels = options.labels
-        if service.device.state == .connected, let found = service.device.profile { labels.profile = found.name }
-        return labels
+    /// State of the daemon with its first device, and that of each device that has a name.
+    package var status: DaemonStatus {
+        var status = status(of: devices[0])
+        status.devices = devices.compactMap { device in device.name.map { ($0, self.status(of: device)) } }
+        return status
     }
 
-    package var status: DaemonStatus {
+    private func status(of device: DaemonDevice) -> DaemonStatus {
         let now = MonotonicClock.now
+        let session = device.session
+        // Show the profile that was found on the device.
+        var labels = device.labels
+        if session.state == .connected, let found = session.profile { labels.profile = found.name }
         return DaemonStatus(
-            state: service.device.state,
-            reason: service.device.reason,
-            since: now - stateSince,
-            choice: service.device.choice,
-            requiredSecurity: service.device.requiredSecurity,
-            device: service.device.address,
+            state: session.state,
+            reason: session.reason,
+            since: now - device.stateSince,
+            choice: session.choice,
+            requiredSecurity: session.requiredSecurity,
+            device: session.address,
             adapter: service.adapter?.name,
-            keyboard: service.keyboard.node,
+            keyboard: device.service.keyboard.node,
             labels: labels,
             isPaused: isPaused,
             gate: gate.reason,
-            counts: service.counts,
-            link: service.device.linkFacts,
-            links: service.device.linkCounts,
+            counts: device.service.counts,
+            link: session.linkFacts,
+            links: session.linkCounts,
             radio: service.radioCounts,
-            lastReceived: receivedReporter.last.map { (now - $0.time, $0.length) },
+            lastReceived: device.received.last.map { (now - $0.time, $0.length) },
             rivals: rivals.names(now: now),
-            choiceFault: choice.fault,
+            choiceFault: device.choice.fault,
             allows: allows,
             beacons: beacons.summary
         )
@@ -256,28 +301,27 @@ package final class Daemon {
 
     /// Forwarder of service events, because the service needs a handler before this object is initialized.
     private final class Relay {
-        var handler: ((KeyboardService.Event) -> Void)?
+        var handler: ((KeyboardService.Event, ServiceDevice) -> Void)?
     }
 
-    private func take(_ event: KeyboardService.Event) {
+    private func take(_ event: KeyboardService.Event, _ device: ServiceDevice) {
+        let object = event.object(device.session.choice, of: device.name)
         if case .state(let state, _, let reason) = event {
-            if state != .connected { receivedReporter.flush() }
-            stateSince = MonotonicClock.now
-            notifier.tell(state.sentence(service.device.choice, reason, in: .english))
+            devices.first { $0.service === device }?.note(state, object)
+            let sentence = state.sentence(device.session.choice, reason, in: .english)
+            notifier.tell(device.name.map { "\($0): \(sentence)" } ?? sentence)
         }
-        if let object = event.object(service.device.choice) {
-            if case .state = event { latest = object }
-            server?.publish(object)
-        }
-        onEvent?(event)
+        if let object { server?.publish(object) }
+        onEvent?(event, device)
     }
 
-    private func publish(_ report: ReceivedMeter.Report) {
+    private func publish(_ report: ReceivedMeter.Report, _ device: DaemonDevice) {
         var object = JSONObject(event: .received)
+        object.add("name", device.name)
         object.add("notifications", report.values)
         object.add("bytes", report.bytes)
         server?.publish(object)
-        onReceived?(report)
+        onReceived?(report, device.service)
     }
 
     private func gateChanged(_ isOpen: Bool) {
@@ -300,15 +344,6 @@ package final class Daemon {
         return object
     }
 
-    // MARK: Selected device
-
-    /// Selects a device, or none; a device that was just `heard` is connected without another scan.
-    func choose(_ kept: SelectedDevice?, heard: DeviceAddress? = nil) {
-        let choice = kept.map(DeviceSelector.kept)
-        // The file may have been touched without changing the selection.
-        if choice != service.device.choice { service.device.choose(choice, heard: heard) }
-    }
-
     /// Locks an adapter; returns the failure if the adapter may not be used, else nil.
     private func refusal(of adapter: String) -> CommandFailure? {
         guard let refusal = lock.take(adapter) else { return nil }
@@ -320,14 +355,8 @@ package final class Daemon {
 
 extension Daemon: ControlHandler {
     package var currentEvents: [JSONObject] {
-        var events: [JSONObject] = []
-        if let object = KeyboardService.Event.keyboard(node: service.keyboard.node).object(nil) {
-            events.append(object)
-        }
-        let device = service.device
-        let state = KeyboardService.Event.state(device.state, device: device.address, reason: device.reason)
-        if let object = latest ?? state.object(device.choice) { events.append(object) }
-        events.append(gateEvent)
-        return events + [beacons.currentEvent].compactMap(\.self)
+        let keyboards = devices.map { $0.keyboardEvent() }
+        let events = (keyboards + devices.map(\.stateEvent)).compactMap(\.self)
+        return events + [gateEvent] + [beacons.currentEvent].compactMap(\.self)
     }
 }

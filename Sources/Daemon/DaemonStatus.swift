@@ -52,9 +52,16 @@ package struct DaemonStatus: Sendable {
     package var allows: Message?
     /// Summary of beacon activity; nil if beacons have not been used.
     package var beacons: JSONObject?
+    /// States of the devices, with their names in the configuration; empty if there is one device without a name.
+    package var devices: [(name: String, status: DaemonStatus)] = []
 
-    package var object: JSONObject {
+    package var object: JSONObject { object(of: nil) }
+
+    /// State as a JSON object; with the `name` of a device, only the members that concern the device.
+    private func object(of name: String?) -> JSONObject {
+        let isWhole = name == nil
         var object = JSONObject()
+        object.add("name", name)
         var forms: [(name: String, message: Message?)] = []
         func add(_ name: String, _ message: Message?) {
             object.add(name, message)
@@ -69,23 +76,25 @@ package struct DaemonStatus: Sendable {
         object.add(device)
         object.add("selection", choice?.kept.map { JSONObject($0) })
         object.add("requiredSecurity", requiredSecurity?.word)
-        object.add("adapter", adapter)
+        if isWhole { object.add("adapter", adapter) }
         object.add("keyboard", keyboard)
         object.add("profile", labels.profile)
         object.add("layout", labels.layout)
         object.add("table", labels.table)
-        add("allows", allows)
-        object.add("paused", isPaused)
-        object.add("gate", gate == nil ? "open" : "closed")
-        add("gateReason", gate?.cause)
-        add("gateRemedy", gate?.remedy)
+        if isWhole {
+            add("allows", allows)
+            object.add("paused", isPaused)
+            object.add("gate", gate == nil ? "open" : "closed")
+            add("gateReason", gate?.cause)
+            add("gateRemedy", gate?.remedy)
+        }
         object.add("counts", counts.object)
         if let reports = counts.values.reportsObject { object.add("keyReports", reports) }
         if let values = counts.numbers?.object { object.add("values", values) }
         if let early = counts.values.early.object { object.add("earlyValues", early) }
         object.add("link", link?.object)
         object.add("links", links.object)
-        object.add("radio", JSONObject(radio))
+        if isWhole { object.add("radio", JSONObject(radio)) }
         if let wire = counts.wire { object.add("readers", wire.objects) }
         if !counts.outputs.isEmpty { object.add("outputs", counts.outputs.map(\.object)) }
         if let lastReceived {
@@ -94,11 +103,15 @@ package struct DaemonStatus: Sendable {
             last.add("length", lastReceived.length)
             object.add("lastReceived", last)
         }
-        object.add("beacons", beacons)
-        if let rivals { object.add("rivals", rivals) }
+        if isWhole {
+            object.add("beacons", beacons)
+            if let rivals { object.add("rivals", rivals) }
+            if !devices.isEmpty { object.add("devices", devices.map { $0.status.object(of: $0.name) }) }
+        }
         add("selectionFault", choiceFault?.cause)
         add("selectionRemedy", choiceFault?.remedy)
         object.addForms(forms)
+        guard isWhole else { return object }
         object.add("pid", ProcessFacts.number)
         object.add("name", DaemonLabels.name)
         object.add("program", labels.program)
@@ -160,6 +173,8 @@ extension KeyboardService {
         /// Number of keyboards that were created to replace a removed one.
         package var keyboardRemakes: UInt64 = 0
         package var bytes = Ledger.Snapshot()
+        /// Number of turns on a shared keyboard that were cut because another device waited (D-42).
+        package var turnsCut: UInt64 = 0
         /// Counts of the self-check; nil if it is off.
         package var check: SelfCheck.Counts?
         /// Counts of the bytes delivered to and missed by each client of the first output; nil if that output is the
@@ -184,6 +199,7 @@ extension KeyboardService.Counts {
         object.add("oversized", values.tooLong)
         object.add("refused", values.refused)
         object.add("keyboardRemakes", keyboardRemakes)
+        if turnsCut > 0 { object.add("turnsCut", turnsCut) }
         object.add("missed", wire?.missed)
         object.add("verified", check?.verified)
         object.add("differing", check?.differing)

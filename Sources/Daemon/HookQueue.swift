@@ -33,6 +33,8 @@ package struct HookNotice: Equatable, Sendable {
     /// Number of bytes to write to the command's standard input.
     package var length: Int
     package var device: DeviceAddress?
+    /// Name of the device in the configuration; nil if there is only one device, without a table.
+    package var name: String?
     /// Cause of the event; nil if unknown.
     package var reason: String?
     package var beacon: Beacon?
@@ -42,12 +44,14 @@ package struct HookNotice: Equatable, Sendable {
         count: Int = 1,
         length: Int = 0,
         device: DeviceAddress? = nil,
+        name: String? = nil,
         reason: String? = nil
     ) {
         self.occasion = occasion
         self.count = count
         self.length = length
         self.device = device
+        self.name = name
         self.reason = reason
     }
 
@@ -55,6 +59,7 @@ package struct HookNotice: Equatable, Sendable {
     package var environment: [(name: String, value: String)] {
         var variables = [("EVENT", occasion.rawValue), ("COUNT", "\(count)"), ("LENGTH", "\(length)")]
         if let device { variables += [("ADDRESS", "\(device.address)"), ("ADDRESS_TYPE", "\(device.type)")] }
+        if let name { variables.append(("DEVICE", name)) }
         if let reason { variables.append(("REASON", reason)) }
         if let beacon {
             variables += [("REGION", beacon.region), ("BEACON", beacon.identity)]

@@ -21,11 +21,11 @@ final class KeyCodeTyper {
     private(set) var dropped: UInt64 = 0
 
     private let service: KeyboardService
-    private let received: ReceivedReporter
+    private let received: [ReceivedReporter]
     private let loop: EventLoop
 
     /// Creates a typist that uses the service's keyboard, and waits for gaps in the values of `received`.
-    init(_ service: KeyboardService, beside received: ReceivedReporter, on loop: EventLoop) {
+    init(_ service: KeyboardService, beside received: [ReceivedReporter], on loop: EventLoop) {
         self.service = service
         self.received = received
         self.loop = loop
@@ -34,14 +34,15 @@ final class KeyCodeTyper {
     /// Types a code as soon as all received data is typed and no more data follows it.
     func type(_ code: String) {
         // Beacons are not secured, so their codes are not typed if the link must be secured.
-        guard service.device.requiredSecurity ?? GATTLinkSecurity.Level.none == .none else { return dropped &+= 1 }
+        let required = service.devices.compactMap(\.session.requiredSecurity).max()
+        guard required ?? GATTLinkSecurity.Level.none == .none else { return dropped &+= 1 }
         type(Array(code.utf8) + [service.barcodeEnd].compactMap(\.self), until: MonotonicClock.now + Self.patience)
     }
 
     private func type(_ bytes: [UInt8], until deadline: Duration) {
         let now = MonotonicClock.now
-        let isQuiet = received.last.map { now - $0.time >= Self.silence } ?? true
-        if isQuiet, service.counts.bytes.waiting == 0 {
+        let isQuiet = received.compactMap(\.last).allSatisfy { now - $0.time >= Self.silence }
+        if isQuiet, service.waitingBytes == 0 {
             service.device.type(bytes)
             taken &+= 1
         } else if now >= deadline {

@@ -13,8 +13,8 @@ package import SystemPackage
 package import Texts
 package import Typing
 
-/// Complete keyboard wedge on an event loop: the adapter, the session with the device, and the keyboard that types its
-/// data.
+/// Complete keyboard wedge on an event loop: the adapter, the sessions with the devices, and the keyboards that type
+/// their data.
 package final class KeyboardService {
     package enum Event {
         /// The virtual keyboard is ready; applications can open it at this node.
@@ -35,15 +35,9 @@ package final class KeyboardService {
     /// Handler for adapter events: ready, failed and lost.
     package var onAdapter: ((AdapterCore.Event) -> Void)?
 
-    package let device: DeviceSession
-    /// Typist of the first output, which is the keyboard if the settings have one.
-    ///
-    /// It also types the keys requested by clients.
-    package let keyboard: VirtualKeyboard
-    /// All outputs; each has its own typist, queues and counts, so that no output waits for another.
-    package let outputs: [ServiceOutput]
+    /// All devices, at least one; they share the radio, one connection attempt after another.
+    package let devices: [ServiceDevice]
 
-    private let settings: KeyboardSettings
     private let core: AdapterCore
     private let looks: ClientScans
     private var pairer: DevicePairer?
@@ -53,56 +47,71 @@ package final class KeyboardService {
     private var isStopping = false
     private var onStarted: ((Result<Void, CommandFailure>) -> Void)?
 
-    /// Creates the virtual keyboard and the other outputs, each with its thread.
+    /// Creates the virtual keyboards and the other outputs, each with its thread.
     ///
-    /// The adapter is neither opened nor used for scanning yet. A `screen` shows the typed text instead of a kernel
-    /// keyboard. If the settings have no keyboard, `texts` must not be empty.
+    /// The adapter is neither opened nor used for scanning yet. A `screen` shows the typed text instead of
+    /// the kernel keyboard of the first device, or of those that share one. If the settings of a device have no keyboard, its `texts` must not be empty.
     package init(
+        _ plans: [DevicePlan],
+        through core: AdapterCore,
+        screen: TextKeyboard? = nil,
+        onEvent: @escaping (Event, ServiceDevice) -> Void
+    ) throws(CommandFailure) {
+        self.core = core
+        let maker = try OutputMaker(plans, on: core.loop, screen: screen)
+        var devices: [ServiceDevice] = []
+        for plan in plans { devices.append(try maker.device(plan, on: core.radio)) }
+        self.devices = devices
+        let profiles = plans.flatMap(\.settings.profiles)
+        looks = ClientScans(advertisedAt: plans[0].settings.advertisedAddress, for: profiles, on: core.radio)
+        maker.onFailure = { [weak self] error, name in
+            if let device = self?.devices.first(where: { $0.name == name }) { onEvent(.keyboardFailed(error), device) }
+        }
+        for device in devices {
+            device.keyboard.onChange = { [unowned self, unowned device] change in
+                switch change {
+                case .gone(let error): onEvent(.keyboardGone(Reason(CommandFailure(error))), device)
+                case .remade:
+                    for other in self.devices where other !== device { other.keyboard.followReplacement() }
+                    onEvent(.keyboard(node: device.keyboard.node), device)
+                }
+            }
+            onEvent(.keyboard(node: device.keyboard.node), device)
+            device.session.onState = { [unowned device] state, address, reason in
+                onEvent(.state(state, device: address, reason: reason), device)
+            }
+            device.session.onAttemptEnd = { [unowned self] in looks.proceed() }
+        }
+        core.onEvent = { [unowned self] event in
+            take(event)
+            adapterSettled()
+        }
+        looks.obstacle = { [unowned self] in obstacle }
+        core.radio.restartsAdapter = true
+        core.isAdmitted = { [unowned self] name in admits(name) }
+        core.isAbandoned = { [unowned self] in isAbandoned?() ?? false }
+    }
+
+    /// Creates a service for one device.
+    package convenience init(
         _ settings: KeyboardSettings,
         through core: AdapterCore,
         screen: TextKeyboard? = nil,
         texts: [TextOutput] = [],
         onEvent: @escaping (Event) -> Void
     ) throws(CommandFailure) {
-        self.settings = settings
-        self.core = core
-        let make = { (typing: TypingSettings, screen: TextKeyboard?) throws(CommandFailure) in
-            try reporting { () throws(KeyboardError) in
-                try VirtualKeyboard(typing, on: core.loop, screen: screen) { onEvent(.keyboardFailed($0)) }
-            }
-        }
-        let first = settings.hasKeyboard ? nil : texts.first
-        keyboard = try make(settings.typing, screen ?? first?.screen)
-        var outputs = [ServiceOutput(keyboard: keyboard, text: first)]
-        for text in texts.dropFirst(first == nil ? 0 : 1) {
-            outputs.append(ServiceOutput(keyboard: try make(settings.textTyping, text.screen), text: text))
-        }
-        self.outputs = outputs
-        device = DeviceSession(settings, typingOn: outputs.map(\.keyboard), on: core.radio)
-        looks = ClientScans(advertisedAt: settings.advertisedAddress, for: settings.profiles, on: core.radio)
-        for output in outputs {
-            output.text?.join(output.keyboard)
-            // Bytes for a device that is not connected are dropped, as with an unplugged cable.
-            output.text?.listener?.onBytes = { [unowned self] bytes in try? device.send(bytes) }
-        }
-        keyboard.onChange = { [unowned keyboard] change in
-            switch change {
-            case .gone(let error): onEvent(.keyboardGone(Reason(CommandFailure(error))))
-            case .remade: onEvent(.keyboard(node: keyboard.node))
-            }
-        }
-        onEvent(.keyboard(node: keyboard.node))
-        device.onState = { state, device, reason in onEvent(.state(state, device: device, reason: reason)) }
-        core.onEvent = { [unowned self] event in
-            take(event)
-            adapterSettled()
-        }
-        looks.obstacle = { [unowned self] in obstacle }
-        device.onAttemptEnd = { [unowned self] in looks.proceed() }
-        core.radio.restartsAdapter = true
-        core.isAdmitted = { [unowned self] name in admits(name) }
-        core.isAbandoned = { [unowned self] in isAbandoned?() ?? false }
+        let plan = DevicePlan(settings, texts: texts)
+        try self.init([plan], through: core, screen: screen) { event, _ in onEvent(event) }
     }
+
+    /// Session with the first device.
+    package var device: DeviceSession { devices[0].session }
+
+    /// Typist of the first device's first output; it also types the keys requested by clients.
+    package var keyboard: VirtualKeyboard { devices[0].keyboard }
+
+    /// Outputs of all devices.
+    package var outputs: [ServiceOutput] { devices.flatMap(\.outputs) }
 
     /// Starts the service; calls `completion` once, with the failure if the adapter cannot be used.
     ///
@@ -118,17 +127,30 @@ package final class KeyboardService {
         isStopping = true
         core.stop()
         looks.end()
-        device.beginStop()
+        for device in devices { device.session.beginStop() }
         endPairing { [unowned self] in
-            device.stop { [unowned self] in
-                stop(outputs[...]) { [unowned self] in core.release(completion: completion) }
+            Self.all(devices, { $0.session.stop(completion: $1) }) { [unowned self] in
+                Self.all(outputs, { $0.keyboard.stop(completion: $1) }) { [unowned self] in
+                    core.release(completion: completion)
+                }
             }
         }
     }
 
-    private func stop(_ outputs: ArraySlice<ServiceOutput>, completion: @escaping () -> Void) {
-        guard let first = outputs.first else { return completion() }
-        first.keyboard.stop { [unowned self] in stop(outputs.dropFirst(), completion: completion) }
+    /// Performs a step for all items at the same time, and calls `completion` when all steps have ended.
+    private static func all<Item>(
+        _ items: [Item],
+        _ step: (Item, @escaping () -> Void) -> Void,
+        completion: @escaping () -> Void
+    ) {
+        // The additional step ends when all others have begun, so that `completion` is called once.
+        var left = items.count + 1
+        let end = {
+            left -= 1
+            if left == 0 { completion() }
+        }
+        for item in items { step(item, end) }
+        end()
     }
 
     // MARK: The outputs
@@ -147,27 +169,19 @@ package final class KeyboardService {
         guard keyboard.press(sequence.bytes) else { throw .keysWait }
     }
 
-    package var keypad: Keypad? { settings.typing.keypad }
+    package var keypad: Keypad? { devices[0].settings.typing.keypad }
 
     /// Byte that ends a barcode: CR, or a terminator of scan mode; nil if only a silence ends a barcode.
-    var barcodeEnd: UInt8? { settings.typing.barcodes.map { $0.terminator } ?? 0x0D }
+    var barcodeEnd: UInt8? { devices[0].settings.typing.barcodes.map { $0.terminator } ?? 0x0D }
 
-    /// Returns the security policy for selecting a device with the requested level.
-    package func security(asked: GATTLinkSecurity.Level?) -> SecurityPolicy {
-        SecurityPolicy(asked, least: settings.security)
+    /// Number of bytes that wait to be typed on the keyboard of the first device, which other devices may share.
+    var waitingBytes: UInt64 {
+        let beside = devices.dropFirst().filter { $0.sharesKeyboard && devices[0].sharesKeyboard }
+        return (devices.prefix(1) + beside).reduce(0) { $0 + $1.keyboard.bytes.waiting }
     }
 
-    package var counts: Counts {
-        var counts = Counts()
-        counts.values = device.values
-        counts.numbers = device.numbers
-        counts.keyboardRemakes = keyboard.remakes
-        counts.bytes = keyboard.bytes
-        counts.check = keyboard.check
-        counts.wire = outputs.first?.text.map { $0.listener?.counts ?? OutputCounts(readers: [], missedByGone: 0) }
-        if outputs.count > 1 { counts.outputs = outputs.map(\.account) }
-        return counts
-    }
+    /// Counts of the first device.
+    package var counts: Counts { devices[0].counts }
 
     // MARK: The adapter
 
@@ -179,7 +193,7 @@ package final class KeyboardService {
         guard !isStopping, let refusal = refusal?(adapter) else { return true }
         // Report the failure first: a run that does not wait for an adapter ends here, without a message about waiting.
         started(.failure(refusal))
-        device.adapterRefused(refusal)
+        for device in devices { device.session.adapterRefused(refusal) }
         adapterSettled()
         return false
     }
@@ -188,12 +202,13 @@ package final class KeyboardService {
         guard !isStopping else { return started(.success(())) }
         switch event {
         case .ready:
-            device.adapterReady()
+            // Start all scans together, so that the radio chooses one of them only once.
+            core.radio.together { for device in devices { device.session.adapterReady() } }
             started(.success(()))
         case .failed(let error):
             started(.failure(CommandFailure(error)))
-            device.adapterFailed(error)
-        case .lost(let loss): device.adapterLost(loss)
+            for device in devices { device.session.adapterFailed(error) }
+        case .lost(let loss): for device in devices { device.session.adapterLost(loss) }
         }
         onAdapter?(event)
     }
@@ -245,7 +260,8 @@ package final class KeyboardService {
             let absence = CommandFailure(.unavailable, AdapterFaultText.nothingToListenWith)
             return core.isOpening ? .passing(absence) : .lasting(absence)
         }
-        return device.isAttempting ? .passing(CommandFailure(.timeout, AdapterFaultText.busy)) : nil
+        let isAttempting = devices.contains { $0.session.isAttempting }
+        return isAttempting ? .passing(CommandFailure(.timeout, AdapterFaultText.busy)) : nil
     }
 
     // MARK: Pairing while typing (D-9)
@@ -258,14 +274,14 @@ package final class KeyboardService {
     package func pair(
         _ request: PairingRequest,
         keepingIn store: BondStore,
-        _ choices: ChoiceStore
+        _ choices: [ChoiceStore]
     ) throws(CommandFailure) -> DevicePairer {
         if pairer != nil { throw CommandFailure(.timeout, BondFaultText.busy) }
         guard core.adapter != nil || core.isOpening else {
             throw CommandFailure(.unavailable, AdapterFaultText.nothingToListenWith)
         }
         let known = try reporting(store.read)
-        if let adapter = core.adapter?.address, let linked = device.linked(request.device, known),
+        if let adapter = core.adapter?.address, let linked = linked(request.device, known),
             let refusal = known.refusal(of: linked, for: request.device, on: adapter)
         {
             throw CommandFailure(refusal)
@@ -273,7 +289,8 @@ package final class KeyboardService {
         let pairer = DevicePairer(request, keepingIn: store, known: known, choices, on: core.radio)
         self.pairer = pairer
         pairer.clearWay = { [unowned self] heard, proceed in
-            device.pairingBegins(with: heard ?? device.linked(request.device, known)) { [unowned self] in
+            let address = heard ?? linked(request.device, known)
+            Self.all(devices, { $0.session.pairingBegins(with: address, $1) }) { [unowned self] in
                 onAdapterSettled = proceed
                 adapterSettled()
             }
@@ -282,10 +299,16 @@ package final class KeyboardService {
         return pairer
     }
 
+    /// Returns the address of the connected device that `meant` selects; nil if none is connected.
+    private func linked(_ meant: DeviceSelector, _ known: BondStore.Contents) -> DeviceAddress? {
+        for device in devices { if let linked = device.session.linked(meant, known) { return linked } }
+        return nil
+    }
+
     private func pairingEnded() {
         pairer = nil
         onAdapterSettled = nil
-        device.pairingEnds()
+        for device in devices { device.session.pairingEnds() }
         let waiting = onPairingEnd
         onPairingEnd = nil
         waiting?()
@@ -296,5 +319,60 @@ package final class KeyboardService {
         guard let pairer else { return completion() }
         onPairingEnd = completion
         pairer.cancel()
+    }
+}
+
+/// Creator of the devices of a service and their outputs, with the keyboard that several of them share.
+private final class OutputMaker {
+    /// Handler for the failure of a keyboard that cannot be replaced, with the name of its device.
+    var onFailure: ((Errno, String?) -> Void)?
+
+    private let loop: EventLoop
+    private let screen: TextKeyboard?
+    private let shared: SharedKeyboard?
+    /// True if the screen shows the text of a device.
+    private var isScreenTaken = false
+
+    init(_ plans: [DevicePlan], on loop: EventLoop, screen: TextKeyboard?) throws(CommandFailure) {
+        self.loop = loop
+        self.screen = screen
+        let sharers = plans.filter(\.sharesKeyboard).map(\.settings.typing)
+        guard sharers.count > 1 else {
+            shared = nil
+            return
+        }
+        shared = try reporting { () throws(KeyboardError) in try SharedKeyboard(sharers, screen: screen) }
+    }
+
+    func device(_ plan: DevicePlan, on radio: RadioArbiter) throws(CommandFailure) -> ServiceDevice {
+        let texts = plan.texts
+        let first = plan.settings.hasKeyboard ? nil : texts.first
+        let sharing = plan.sharesKeyboard ? shared : nil
+        let isShown = !isScreenTaken || sharing != nil
+        if plan.settings.hasKeyboard { isScreenTaken = true }
+        let shown = first?.screen ?? (isShown ? screen : nil)
+        let keyboard = try keyboard(plan, plan.settings.typing, screen: shown, sharing: sharing)
+        var outputs = [ServiceOutput(keyboard: keyboard, text: first)]
+        for text in texts.dropFirst(first == nil ? 0 : 1) {
+            let typist = try self.keyboard(plan, plan.settings.textTyping, screen: text.screen)
+            outputs.append(ServiceOutput(keyboard: typist, text: text))
+        }
+        let session = DeviceSession(plan.settings, typingOn: outputs.map(\.keyboard), on: radio)
+        return ServiceDevice(plan, session, outputs, sharesKeyboard: sharing != nil)
+    }
+
+    private func keyboard(
+        _ plan: DevicePlan,
+        _ typing: TypingSettings,
+        screen: TextKeyboard?,
+        sharing: SharedKeyboard? = nil
+    ) throws(CommandFailure) -> VirtualKeyboard {
+        var typing = typing
+        if plan.hasOwnKeyboard, let name = plan.name { typing.name += " \(name)" }
+        return try reporting { () throws(KeyboardError) in
+            try VirtualKeyboard(typing, on: loop, screen: screen, sharing: sharing) { [self] error in
+                onFailure?(error, plan.name)
+            }
+        }
     }
 }

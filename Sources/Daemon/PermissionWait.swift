@@ -118,7 +118,7 @@ package final class PermissionWait {
 
     private func report() {
         notifier.tell(Session.State.unauthorized.sentence(choice, Reason(missing), in: .english))
-        if let object = event.object(choice) { server?.publish(object) }
+        if let object = event.object(choice, of: nil) { server?.publish(object) }
         onEvent?(event)
     }
 
@@ -137,7 +137,7 @@ package final class PermissionWait {
 }
 
 extension PermissionWait: ControlHandler {
-    package var currentEvents: [JSONObject] { event.object(choice).map { [$0] } ?? [] }
+    package var currentEvents: [JSONObject] { event.object(choice, of: nil).map { [$0] } ?? [] }
 
     package func handle(_ request: ControlRequest, reply: @escaping (Result<JSONObject, CommandFailure>) -> Void) {
         switch request {

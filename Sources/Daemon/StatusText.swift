@@ -43,6 +43,12 @@ package enum StatusText {
                 }
                 continue
             }
+            if name == "devices", case .array(let devices) = value {
+                for (number, device) in devices.enumerated() {
+                    rows.append((number == 0 ? LabelText.text(of: name, language) : "", line(device, language)))
+                }
+                continue
+            }
             let words = spoken.contains(name) ? nil : said(answer, name, language)
             let bars = name == "link" ? bars(value, glyphs) : ""
             if let text = words ?? text(value, of: name, language).map({ bars + $0 }) {
@@ -79,6 +85,15 @@ package enum StatusText {
 
     /// Members that contain an age, and the signal strength, which changes all the time.
     private static let ages: Set<String> = ["since", "seconds", "secondsAgo", "rssi"]
+
+    /// Returns a device of a daemon that has several, with its state, its bytes and its last value, as one line.
+    private static func line(_ device: JSONValue, _ language: Language) -> String {
+        let name = LocalName.printable(device["name"]?.string ?? "")
+        let facts = ["counts", "values", "lastReceived"].compactMap { member in
+            device[member].flatMap { text($0, of: member, language) }
+        }
+        return ([name + ": " + sentence(device, in: language)] + facts).joined(separator: "; ")
+    }
 
     private static func sentence(_ answer: JSONValue, in language: Language) -> String {
         func text(_ name: String) -> String? { answer[name]?.string.map(LocalName.printable) }
@@ -184,14 +199,18 @@ extension Session.State {
 
 extension KeyboardService.Event {
     /// Returns the event in the form sent to clients; nil for an event that ends the program.
-    package func object(_ choice: DeviceSelector?) -> JSONObject? {
+    ///
+    /// `name` is the device's name in the configuration; nil if there is only one device, without a table.
+    package func object(_ choice: DeviceSelector?, of name: String?) -> JSONObject? {
         var object: JSONObject
         switch self {
         case .keyboard(let node):
             object = JSONObject(event: .keyboard)
+            object.add("name", name)
             object.add("node", node)
         case .state(let state, let device, let reason):
             object = JSONObject(event: .state)
+            object.add("name", name)
             object.add("state", state.rawValue)
             object.add("device", choice.map { "\($0)" })
             object.add(device)
@@ -199,6 +218,7 @@ extension KeyboardService.Event {
             object.add("remedy", reason?.remedy)
         case .keyboardGone(let reason):
             object = JSONObject(event: .keyboardGone)
+            object.add("name", name)
             object.add("reason", reason.cause)
             object.add("remedy", reason.remedy)
         case .keyboardFailed: return nil

@@ -108,7 +108,11 @@ package struct DaemonPaths: Hashable, Sendable {
     package var configurationFile: FilePath { configuration.appending("blewedge.toml") }
     package var snippets: FilePath { configuration.appending("snippets.json") }
     package var controlSocket: FilePath { runtime.appending("control") }
-    package var choice: FilePath { state.appending("selection") }
+    package var choice: FilePath { choice(of: nil) }
+    /// Returns the path of the selection for a device with this name in the configuration; nil for the only device.
+    package func choice(of device: String?) -> FilePath {
+        state.appending(device.map { "selection-\($0)" } ?? "selection")
+    }
     package var designated: FilePath { state.appending("designated") }
     package var bonds: FilePath { state.appending("bonds") }
     package var known: FilePath { state.appending("devices") }

@@ -37,8 +37,8 @@ package final class DevicePairer {
     /// Handler that is called for each step; after the last step, everything except the bond has been cleaned up.
     package var onEvent: ((Event) -> Void)?
     package var onEnd: (() -> Void)?
-    /// Handler that is called if the new bond has raised the security of the selected device.
-    package var onRaised: ((SelectedDevice) -> Void)?
+    /// Handler that is called if the new bond has raised the security of a selected device, with the file of the selection.
+    package var onRaised: ((ChoiceStore, SelectedDevice) -> Void)?
     /// Function that frees the radio and then calls its second argument.
     ///
     /// The first argument is nil before the scan, and the device before pairing.
@@ -48,7 +48,7 @@ package final class DevicePairer {
     private let radio: RadioArbiter
     private let bonds: BondStore
     private let known: BondStore.Contents
-    private let choices: ChoiceStore
+    private let choices: [ChoiceStore]
     private let finder: DeviceFinder
     private var end = Duration.zero
     /// Timer that limits the wait for the scan response with the device's name.
@@ -64,7 +64,7 @@ package final class DevicePairer {
         _ request: PairingRequest,
         keepingIn bonds: BondStore,
         known: BondStore.Contents,
-        _ choices: ChoiceStore,
+        _ choices: [ChoiceStore],
         on radio: RadioArbiter
     ) {
         self.request = request
@@ -172,13 +172,14 @@ package final class DevicePairer {
             return fail(.notKept(error))
         }
         isForgetting = false
-        do throws(ChoiceStore.Failure) {
-            if let raised = try choices.raise(for: bond, heardAt: device.address) {
+        for store in choices {
+            do throws(ChoiceStore.Failure) {
+                guard let raised = try store.raise(for: bond, heardAt: device.address) else { continue }
                 onEvent?(.raised(.success(raised)))
-                onRaised?(raised)
+                onRaised?(store, raised)
+            } catch {
+                onEvent?(.raised(.failure(error)))
             }
-        } catch {
-            onEvent?(.raised(.failure(error)))
         }
         finish(.paired(bond))
     }

@@ -80,8 +80,9 @@ public struct Typist: ~Copyable {
     /// Bytes that wait behind other bytes being typed are not dropped, however long that takes (D-1a). The age of a
     /// barcode's first byte decides for the whole barcode: a barcode in progress is finished, and an expired one is
     /// dropped to its end. `light` is the CapsLock state, which is read again for every write; nil assumes that
-    /// CapsLock is off. With `keepsLines` or `separatesBarcodes`, no write contains more than one barcode: because lines go
-    /// to an output other than the keyboard, or because other typists use the same keyboard.
+    /// CapsLock is off. With `keepsLines` or `separatesBarcodes`, no write contains more than one barcode.
+    /// `keepsLines` is for outputs other than the keyboard, `separatesBarcodes` for a keyboard that several typists
+    /// use.
     public init(
         _ consumer: consuming ByteRing.Consumer,
         table: CompiledTable,

@@ -61,16 +61,19 @@ package struct TypingSettings: Sendable {
     /// Message that lists the allowed keys beyond text, Tab, Enter and Backspace; nil if there are none.
     ///
     /// It lists the keys that can leave or control an application: Escape, Ctrl, Alt, Meta and the function keys.
-    package var allowances: Message? {
-        let typed = table.keys.union(barcodes?.keys ?? KeySet())
-        let clients = keypad?.keys ?? KeySet()
+    package var allowances: Message? { Self.allowances(of: [self]) }
+
+    /// Message that lists the keys that any of these settings allow, as `allowances` does.
+    package static func allowances(of settings: [TypingSettings]) -> Message? {
+        let typed = settings.reduce(KeySet()) { $0.union($1.table.keys).union($1.barcodes?.keys ?? KeySet()) }
+        let clients = settings.reduce(KeySet()) { $0.union($1.keypad?.keys ?? KeySet()) }
         let others = typed.union(clients).codes
-        let declared = ((try? declaredKeys()) ?? KeySet()).codes.filter { !others.contains($0) }
+        let declared = ((try? declaredKeys(of: settings)) ?? KeySet()).codes.filter { !others.contains($0) }
         let parts: [(text: AllowanceText, keys: [KeyCode])] = [
             (.typed, typed.codes), (.clients, clients.codes), (.declared, declared),
         ]
         let messages = parts.compactMap { part -> Message? in
-            let names = part.keys.filter(Self.commanding.contains).map { "\($0)" }
+            let names = part.keys.filter(commanding.contains).map { "\($0)" }
             return names.isEmpty ? nil : part.text.message(names.joined(separator: " "))
         }
         return messages.isEmpty ? nil : Message.listed(messages)

@@ -5,6 +5,7 @@ package enum ControlFaultText: String, FaultText {
     // Failures of the daemon.
     case taken, takenBy, noDirectory, notPermittedToMake, pathTooLong, notMade, tooManyClients, ending
     case readingOnly, faultyRequest, fixedDevice, nothingChosen, noConfiguration, noRuntimeDirectory
+    case deviceWanted, unknownDevice, usedByOther, fixedInTable
     // Failures of a client.
     case noDaemon, notPermittedToOpen, noMoreClients, noPath, unreachable, tooLong, closed, otherVersion
     case noJSON, answerTooLong, cannotWait, ended, cannotRead, cannotAsk, noAnswer, refusedWithoutWord, unknownState
@@ -78,6 +79,34 @@ package enum ControlFaultText: String, FaultText {
                 "デバイスが選択されていません",
                 fix: "`blewedge use DEVICE`",
                 "`blewedge use DEVICE` で選択してください"
+            )
+        case .deviceWanted:
+            cause(
+                "there are several devices: {1}",
+                "複数のデバイスがあります: {1}",
+                fix: "add `--device NAME`, or `--as NAME` with `use`",
+                "`--device NAME` を付けるか、`--as NAME` を `use` に付けてください"
+            )
+        case .unknownDevice:
+            cause(
+                "no device {1} in the configuration; configured devices: {2}",
+                "設定に {1} という名前のデバイスはありません。あるもの: {2}",
+                fix: "add a table `[[device]]` with this name to the configuration",
+                "この名前の表 `[[device]]` を設定に追加してください"
+            )
+        case .fixedInTable:
+            cause(
+                "the configuration fixes device {2} to {1}",
+                "設定で {2} は {1} に固定されています",
+                fix: "remove `device` from its table to select it with `blewedge use`",
+                "表から `device` を削除すると `blewedge use` で選択できます"
+            )
+        case .usedByOther:
+            cause(
+                "{1} is already selected as {2}",
+                "{1} はすでに {2} として選択されています",
+                fix: "select another device",
+                "別のデバイスを選択してください"
             )
         case .noConfiguration: cause("this daemon has no configuration to reload", "このデーモンには読み直す設定がありません")
         case .noRuntimeDirectory: cause("cannot create {1}: {2}", "{1} を作成できません: {2}")

@@ -7,6 +7,7 @@ package enum LabelText: String, Localized {
         gate, gateReason, gateRemedy, counts, lastReceived, secondsAgo, length, rivals, selectionFault, selectionRemedy,
         pid, program, radio, allows
     // Labels of counters.
+    case turnsCut, devices
     case notifications, refused, received, typed, discarded, rejected, gated, lost, waiting
     case withheld, untypable, tooShort, tooLong, duplicate, cut, frame
     case ringFull, writeFailed, tooOld, disconnected, switched
@@ -85,6 +86,8 @@ package enum LabelText: String, Localized {
         case .typed: LocalText("typed", "入力")
         case .discarded: LocalText("discarded", "破棄")
         case .rejected: LocalText("rejected", "拒否")
+        case .turnsCut: LocalText("cut for another device", "他のデバイスのために中断")
+        case .devices: LocalText("devices", "デバイス")
         case .gated: LocalText("gated", "停止中に破棄")
         case .lost: LocalText("lost", "損失")
         case .waiting: LocalText("waiting", "入力待ち")

@@ -48,6 +48,8 @@ struct AskCommand: ParsableCommand {
     )
     var times: Int?
 
+    @OptionGroup var deviceOption: DeviceOption
+
     @OptionGroup var daemon: DaemonOptions
 
     func validate() throws {
@@ -64,7 +66,7 @@ struct AskCommand: ParsableCommand {
     func run() throws {
         var client = try daemon.client()
         // Do not set a time-out, because earlier requests may take any time, and the daemon always answers.
-        let answer = try client.ask(try request(), patience: nil)
+        let answer = try client.ask(deviceOption.request(try request()), patience: nil)
         if daemon.json {
             try StandardStream.output.write(answer.plainLine + "\n")
         } else if reply == nil {

@@ -37,6 +37,7 @@ struct UseCommand: ParsableCommand {
               blewedge use "LT01 BC000120@00:1D:12:00:01:20"   Name and address.
               blewedge use F0:F1:F2:F3:F4:F5 --yes --security authenticated
               blewedge use F0:F1:F2:F3:F4:F5 --address-type random  Without a scan.
+              blewedge use LINBLE-TEST --as scanner2   For a [[device]] table.
             """
     )
 
@@ -64,6 +65,12 @@ struct UseCommand: ParsableCommand {
     )
     var addressType: AddressType?
 
+    @Option(
+        "Select the device for the table [[device]] of this name in the configuration. It is required if the configuration has several such tables.",
+        value: "name"
+    )
+    var `as`: String?
+
     @OptionGroup var adapterOptions: AdapterOptions
 
     @OptionGroup var daemon: DaemonOptions
@@ -88,7 +95,7 @@ struct UseCommand: ParsableCommand {
         let answer = try confirmed(choice) { consent in
             let device = consent.paired.map { .address($0.address) } ?? choice
             let request = ControlRequest.use(device, confirmed: consent.isAllowed, security: consent.security)
-            return try client.ask(request, patience: .seconds(30))
+            return try client.ask(request.of(self.as), patience: .seconds(30))
         }
         try daemon.show(answer, done: LogText.chosen.message("\(choice)"))
     }
@@ -97,7 +104,12 @@ struct UseCommand: ParsableCommand {
         let paths = try DaemonPaths.current()
         let known = try BondStore(paths.bonds).found()
         let choice = known.pairedChoice(asked).map { .kept($0) } ?? asked
-        let store = ChoiceStore(paths.choice)
+        let file = try reporting(Configuration.read(_:mustExist:), paths.configurationFile, false)
+        let (table, configuration) = try file.part(named: self.as)
+        if let table, let device = table.device {
+            throw CommandFailure(.usage, ControlFaultText.fixedInTable, "\(device)", table.name)
+        }
+        let store = ChoiceStore(paths.choice(of: table?.name))
         let chosen: SelectedDevice?
         do {
             chosen = try store.read()
@@ -112,7 +124,6 @@ struct UseCommand: ParsableCommand {
             if let chosen, !consent.isAllowed, !choice.means(chosen) { throw CommandFailure.chosenAlready(chosen) }
             return true
         }
-        let configuration = try reporting(Configuration.read(_:mustExist:), paths.configurationFile, false)
         let profiles = try reporting(configuration.profiles)
         let least = configuration.leastSecurity(profiles)
         let (found, isKeyboard): (SelectedDevice, Bool)
@@ -122,6 +133,11 @@ struct UseCommand: ParsableCommand {
             let place = configuration.advertisedAddress
             let run = try ChoiceRun(choice, advertisedAt: place, for: profiles, through: adapterOptions.transport)
             (found, isKeyboard) = try run.run()
+        }
+        for other in file.parts.compactMap(\.table?.name) where other != table?.name {
+            if let taken = try? ChoiceStore(paths.choice(of: other)).read(), taken.device == found.device {
+                throw CommandFailure(.usage, ControlFaultText.usedByOther, found.label, other)
+            }
         }
         let kept = try confirmed(choice, isAllowed) { consent in
             let known = consent.paired == nil ? known : try reporting(BondStore(paths.bonds).read)
@@ -202,6 +218,7 @@ struct ForgetCommand: ParsableCommand {
             EXAMPLES:
               blewedge forget
               blewedge forget F0:F1:F2:F3:F4:F5
+              blewedge forget --device scanner2
             """
     )
 
@@ -209,23 +226,34 @@ struct ForgetCommand: ParsableCommand {
         help: ArgumentHelp("Address of the paired device whose keys are deleted.", valueName: "address"),
         completion: Completion.addresses
     )
-    var device: String?
+    var address: String?
+
+    @OptionGroup var deviceOption: DeviceOption
 
     @OptionGroup var adapterOptions: AdapterOptions
 
     @OptionGroup var daemon: DaemonOptions
 
     func validate() throws {
-        if let device, BluetoothAddress(device) == nil { throw ValidationError("forget takes an address or nothing.") }
+        guard let address else { return }
+        if BluetoothAddress(address) == nil { throw ValidationError("forget takes an address or nothing.") }
+        if deviceOption.device != nil { throw ValidationError("--device and an address cannot be combined.") }
     }
 
     func run() throws {
-        if let address = device.flatMap({ BluetoothAddress($0) }) { return try forgetBond(address) }
+        if let address = address.flatMap({ BluetoothAddress($0) }) { return try forgetBond(address) }
         let done = LogText.forgotten.message()
         try daemon.perform { client in
-            try daemon.show(try client.ask(.forget), done: done)
+            try daemon.show(try client.ask(deviceOption.request(.forget)), done: done)
         } alone: {
-            try reporting(ChoiceStore(try DaemonPaths.current().choice).forget)
+            let paths = try DaemonPaths.current()
+            var name: String?
+            // Without tables, the selection can be cleared although the configuration is faulty.
+            if deviceOption.device != nil || (try? Configuration.read(paths.configurationFile)) != nil {
+                let file = try reporting(Configuration.read(_:mustExist:), paths.configurationFile, false)
+                name = try file.part(named: deviceOption.device).table?.name
+            }
+            try reporting(ChoiceStore(paths.choice(of: name)).forget)
             try daemon.show(JSONObject(), done: done)
         }
     }

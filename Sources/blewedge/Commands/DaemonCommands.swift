@@ -19,13 +19,18 @@ struct ConnectCommand: SimpleRequestCommand {
 
             EXAMPLES:
               blewedge connect
+              blewedge connect --device scanner2
             """
     )
 
     static let request = ControlRequest.connect
     static let done = LogText.connects
 
+    @OptionGroup var deviceOption: DeviceOption
+
     @OptionGroup var daemon: DaemonOptions
+
+    var deviceName: String? { deviceOption.device }
 }
 
 struct DisconnectCommand: SimpleRequestCommand {
@@ -38,13 +43,18 @@ struct DisconnectCommand: SimpleRequestCommand {
 
             EXAMPLES:
               blewedge disconnect
+              blewedge disconnect --device scanner2
             """
     )
 
     static let request = ControlRequest.disconnect
     static let done = LogText.disconnected
 
+    @OptionGroup var deviceOption: DeviceOption
+
     @OptionGroup var daemon: DaemonOptions
+
+    var deviceName: String? { deviceOption.device }
 }
 
 struct PauseCommand: SimpleRequestCommand {
@@ -162,6 +172,7 @@ struct SendCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
         abstract: "Send bytes to the connected device.",
+        usage: "blewedge send (--hex <digits> | --text <text>) [<options>]",
         discussion: """
             The device must be connected, and its profile must have a writable characteristic. The command succeeds \
             when the controller has accepted the bytes, because most devices do not confirm them.
@@ -178,6 +189,8 @@ struct SendCommand: ParsableCommand {
     @Option(help: "Text to send, encoded as UTF-8.")
     var text: String?
 
+    @OptionGroup var deviceOption: DeviceOption
+
     @OptionGroup var daemon: DaemonOptions
 
     func validate() throws {
@@ -190,7 +203,7 @@ struct SendCommand: ParsableCommand {
 
     func run() throws {
         guard let bytes else { throw CommandFailure(.usage, CommandFaultText.incomplete) }
-        try daemon.tell(.send(bytes))
+        try daemon.tell(deviceOption.request(.send(bytes)))
     }
 
     private var bytes: [UInt8]? {
@@ -204,10 +217,14 @@ protocol SimpleRequestCommand: ParsableCommand {
     static var request: ControlRequest { get }
     static var done: LogText { get }
     var daemon: DaemonOptions { get }
+    /// Name of the device in the configuration; nil for the only device, and for requests that concern no device.
+    var deviceName: String? { get }
 }
 
 extension SimpleRequestCommand {
-    func run() throws { try daemon.tell(Self.request, done: Self.done.message()) }
+    var deviceName: String? { nil }
+
+    func run() throws { try daemon.tell(Self.request.of(deviceName), done: Self.done.message()) }
 }
 
 struct SocketOption: ParsableArguments {

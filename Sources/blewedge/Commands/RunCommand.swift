@@ -162,8 +162,9 @@ struct RunCommand: ParsableCommand {
             discussion: """
                 The hook program receives the barcodes on its standard input, one per line. The environment of the \
                 hook program contains BLEWEDGE_EVENT (connect, disconnect or received), BLEWEDGE_COUNT (number of \
-                events or barcodes), BLEWEDGE_LENGTH (number of bytes on standard input), BLEWEDGE_ADDRESS, \
-                BLEWEDGE_ADDRESS_TYPE and BLEWEDGE_REASON. Only one hook program runs at a time, for at most 30 s. \
+                events or barcodes), BLEWEDGE_LENGTH (number of bytes on standard input), BLEWEDGE_DEVICE (name \
+                of the device in the configuration, if there are several), BLEWEDGE_ADDRESS, BLEWEDGE_ADDRESS_TYPE and \
+                BLEWEDGE_REASON. Only one hook program runs at a time, for at most 30 s. \
                 Events that occur while the hook program runs are combined. Up to 64 KiB of barcodes are queued for \
                 the hook program, and --slow-reader defines which barcodes are dropped beyond this limit. Barcodes \
                 that the hook program has not read when it exits count as undelivered. Typing never waits for the hook \
@@ -197,14 +198,18 @@ struct RunCommand: ParsableCommand {
         options.regions = plan.regions
         options.managed = { try? ServerFiles.managed(in: paths.state) }
         options.removeServerFiles = { () throws(CommandFailure) in try ServerFiles(in: paths.state).remove() }
-        if configuration.usesStandardOutput, events || json {
+        if plan.parts.contains(where: \.usesStandardOutput), events || json {
             throw CommandFailure(.usage, CommandFaultText.outputTaken)
         }
         let output: KeyboardRun.Output = events ? .events : json ? .json : .people
-        var settings = plan.settings
+        var devices = plan.devices
         var isOpenByWord = false
         if let choice {
             let known = try bonds(paths, configuration)
+            var settings: KeyboardSettings {
+                get { devices[0].settings }
+                set { devices[0].settings = newValue }
+            }
             // Select a paired device by its stored identity, so that no other device is connected, whatever it
             // advertises.
             settings.device = known.pairedChoice(choice).map { .kept($0) } ?? choice
@@ -216,31 +221,23 @@ struct RunCommand: ParsableCommand {
                 isOpenByWord = true
             }
         }
-        let hook = plan.hook.map { (command: $0, barcodes: HookBarcodes(configuration.slowReader)) }
+        // Each device has its own hook, whose barcodes are not mixed with those of the others.
+        let hooks = plan.hook.map { hook in
+            plan.parts.map { (command: hook, barcodes: HookBarcodes($0.slowReader)) }
+        }
         let run = try KeyboardRun(
-            settings,
+            devices,
             options,
             output: output,
             journal: Journal(wanted: foreground),
-            showsStatus: configuration.showsStatus && !configuration.usesStandardOutput,
-            hook: hook,
+            showsStatus: configuration.showsStatus && !plan.parts.contains(where: \.usesStandardOutput),
+            hooks: hooks,
             capture: captureOptions
         )
         run.isOpenByWord = isOpenByWord
         run.known = KnownDeviceStore(paths.known)
-        run.makeTexts = { loop throws(CommandFailure) in
-            let layout = try reporting(configuration.keyboardLayout)
-            return try reporting { () throws(OutputError) in
-                var texts: [TextOutput] = []
-                for output in configuration.outputs {
-                    if let text = try TextOutput(output, layout: layout, on: loop) { texts.append(text) }
-                }
-                guard let hook else { return texts }
-                let isGated = configuration.isGated
-                return texts + [
-                    try TextOutput(to: hook.barcodes, name: "hook", isGated: isGated, layout: layout, on: loop)
-                ]
-            }
+        run.makeTexts = { loop, index throws(CommandFailure) in
+            try texts(plan.parts[index], hooks?[index].barcodes, on: loop)
         }
         run.onReload = { () throws(CommandFailure) in
             // If the configuration is faulty, this throws an error before anything is changed.
@@ -249,11 +246,53 @@ struct RunCommand: ParsableCommand {
         try run.run()
     }
 
+    /// Opens the outputs of a device other than the keyboard.
+    private func texts(
+        _ configuration: Configuration,
+        _ barcodes: HookBarcodes?,
+        on loop: EventLoop
+    ) throws(CommandFailure) -> [TextOutput] {
+        let layout = try reporting(configuration.keyboardLayout)
+        return try reporting { () throws(OutputError) in
+            var texts: [TextOutput] = []
+            for output in configuration.outputs {
+                if let text = try TextOutput(output, layout: layout, on: loop) { texts.append(text) }
+            }
+            guard let barcodes else { return texts }
+            let isGated = configuration.isGated
+            return texts + [try TextOutput(to: barcodes, name: "hook", isGated: isGated, layout: layout, on: loop)]
+        }
+    }
+
+    /// Selects the paired devices that tables fix by their stored identities.
+    ///
+    /// Throws an error for an unpaired device, which anyone can impersonate, unless its table sets the security.
+    private func fix(
+        _ devices: inout [DevicePlan],
+        _ parts: [Configuration.Part],
+        _ paths: DaemonPaths
+    ) throws(CommandFailure) {
+        guard parts.contains(where: { $0.table?.device != nil }) else { return }
+        let known = try bonds(paths, parts[0].configuration)
+        for (index, part) in parts.enumerated() {
+            guard let table = part.table, let choice = table.device else { continue }
+            devices[index].settings.device = known.pairedChoice(choice).map { .kept($0) } ?? choice
+            if devices[index].settings.profiles.allSatisfy(\.isKeyboard), known.isUnpaired(choice) {
+                throw CommandFailure.unpairedKeyboard(choice)
+            }
+            if !table.sets("security"), devices[index].settings.security == .none, !known.isPaired(choice) {
+                throw CommandFailure.unpaired(choice)
+            }
+        }
+    }
+
     /// Reads the bonds.
     ///
     /// If that fails, and a permission for the adapter or the keyboard is missing too, the error reports that
     /// permission.
-    private func bonds(_ paths: DaemonPaths, _ configuration: Configuration) throws -> BondStore.Contents {
+    private func bonds(_ paths: DaemonPaths, _ configuration: Configuration) throws(CommandFailure)
+        -> BondStore.Contents
+    {
         do throws(CommandFailure) {
             return try reporting(BondStore(paths.bonds).read)
         } catch {
@@ -276,7 +315,9 @@ struct RunCommand: ParsableCommand {
     /// name.
     private struct Plan {
         var configuration: Configuration
-        var settings: KeyboardSettings
+        /// Configuration of each device.
+        var parts: [Configuration]
+        var devices: [DevicePlan]
         var labels: DaemonLabels
         var regions: RegionCatalogue
         var hook: String?
@@ -284,12 +325,28 @@ struct RunCommand: ParsableCommand {
     }
 
     private func plan(_ choice: DeviceSelector?, _ paths: DaemonPaths) throws(CommandFailure) -> Plan {
-        let configuration = try configuration(paths)
+        var configuration = try configuration(paths)
+        // A run for one device uses the settings at the top level.
+        if choice != nil { configuration.devices = [] }
+        var parts = configuration.parts
+        for index in parts.indices { try apply(to: &parts[index]) }
+        if configuration.devices.isEmpty { configuration = parts[0].configuration }
+        try reporting(Configuration.check, parts, file(paths).string)
         try check(paths.snippets)
-        for path in configuration.files { try check(FilePath(path)) }
+        for path in parts.flatMap(\.configuration.files) { try check(FilePath(path)) }
         let snippets = try reporting(Snippets.init(file:over:), paths.snippets.string, configuration.snippetSet)
-        let settings = try settings(configuration, choice, try keypad(configuration, snippets), snippets)
-        _ = try reporting(settings.typing.declaredKeys)
+        var devices: [DevicePlan] = []
+        for (table, part) in parts {
+            // The keys that clients may press are typed on the keyboard of the first device.
+            let keypad = devices.isEmpty ? try keypad(part, snippets) : nil
+            let settings = try settings(part, table?.device ?? choice, keypad, snippets)
+            _ = try reporting(settings.typing.declaredKeys)
+            var plan = DevicePlan(name: table?.name, settings)
+            plan.hasOwnKeyboard = table?.hasOwnKeyboard ?? false
+            plan.labels = try DaemonLabels(part)
+            devices.append(plan)
+        }
+        try fix(&devices, parts, paths)
         try reporting(KeyboardGate.check, configuration.gateTerminal)
         let hook = hook ?? configuration.hook
         if let hook {
@@ -298,7 +355,8 @@ struct RunCommand: ParsableCommand {
         }
         return Plan(
             configuration: configuration,
-            settings: settings,
+            parts: parts.map(\.configuration),
+            devices: devices,
             labels: try DaemonLabels(configuration),
             regions: try reporting(configuration.regions),
             hook: hook,
@@ -322,27 +380,37 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// Returns the configuration from the file, after applying the options to it.
+    /// Returns the configuration from the file, after applying the options for the whole daemon to it.
     private func configuration(_ paths: DaemonPaths) throws(CommandFailure) -> Configuration {
-        let file = config.map { FilePath($0) } ?? paths.configurationFile
+        let file = file(paths)
         try check(file)
         var configuration = try reporting(Configuration.read(_:mustExist:), file, config != nil)
         if let adapter = adapterOptions.adapter { configuration.adapter = adapter }
-        if let security { configuration.security = security }
-        if let table { configuration.table = table }
-        if let layout { configuration.layout = layout }
-        if let maxAge { configuration.maximumAge = maxAge.duration }
-        if let capsLock { configuration.capsLock = capsLock }
-        try paceOptions.apply(to: &configuration)
         if let gateVT {
             guard Configuration.terminals.contains(gateVT) else {
                 throw CommandFailure(.usage, CommandFaultText.gateRange)
             }
             configuration.gateTerminal = gateVT
         }
-        if verify { configuration.verifies = true }
-        try wireOptions.apply(to: &configuration)
         return configuration
+    }
+
+    private func file(_ paths: DaemonPaths) -> FilePath { config.map { FilePath($0) } ?? paths.configurationFile }
+
+    /// Applies the options that concern a device to its configuration.
+    private func apply(to part: inout Configuration.Part) throws(CommandFailure) {
+        // A table may require more security than the option.
+        if let security {
+            let least = part.table?.sets("security") == true ? part.configuration.security : .none
+            part.configuration.security = max(security, least)
+        }
+        if let table { part.configuration.table = table }
+        if let layout { part.configuration.layout = layout }
+        if let maxAge { part.configuration.maximumAge = maxAge.duration }
+        if let capsLock { part.configuration.capsLock = capsLock }
+        try paceOptions.apply(to: &part.configuration)
+        if verify { part.configuration.verifies = true }
+        try wireOptions.apply(to: &part.configuration)
     }
 
     private func settings(

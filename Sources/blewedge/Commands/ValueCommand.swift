@@ -29,12 +29,15 @@ struct ValueTypeCommand: ParsableCommand {
 
             EXAMPLES:
               blewedge value type
+              blewedge value type --device scale
             """
     )
 
+    @OptionGroup var deviceOption: DeviceOption
+
     @OptionGroup var daemon: DaemonOptions
 
-    func run() throws { try daemon.tell(.value) }
+    func run() throws { try daemon.tell(deviceOption.request(.value)) }
 }
 
 struct ValueTryCommand: ParsableCommand {

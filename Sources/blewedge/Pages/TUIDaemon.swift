@@ -42,6 +42,8 @@ final class TUIDaemon {
     private var wantsAnew = false
     private var nextScan = Duration.zero
     private var state: Session.State?
+    /// Name of the first device of a daemon with several devices, which the pages show; nil for the only device.
+    private var firstName: String?
 
     /// True to scan for devices repeatedly.
     var wantsDevices = false { didSet { if wantsDevices { scan() } } }
@@ -66,7 +68,7 @@ final class TUIDaemon {
             completion(.noDaemon)
             return true
         }
-        return connection.ask(request) { [weak self] result in
+        return connection.ask(ofFirst(request)) { [weak self] result in
             switch result {
             case .success: completion(nil)
             case .failure(let failure): completion(failure)
@@ -136,6 +138,11 @@ final class TUIDaemon {
         askStatus()
     }
 
+    /// Returns the request for the first device if it concerns a device.
+    private func ofFirst(_ request: ControlRequest) -> ControlRequest {
+        request.concernsDevice ? request.of(firstName) : request
+    }
+
     private func askStatus() {
         guard !isAsking, let quick else { return }
         isAsking = quick.ask(.status) { [weak self] result in
@@ -150,6 +157,7 @@ final class TUIDaemon {
                     return
                 }
                 state = status.state
+                firstName = answer["devices"]?.array?.first?["name"]?.string
                 onStatus?(status)
             }
         }
@@ -166,7 +174,7 @@ final class TUIDaemon {
 
     private func askHex() {
         guard wantsHex, !isAskingHex, let quick else { return }
-        isAskingHex = quick.ask(.received) { [weak self] result in
+        isAskingHex = quick.ask(ofFirst(.received)) { [weak self] result in
             guard let self else { return }
             isAskingHex = false
             switch result {

@@ -15,22 +15,25 @@ import Texts
 final class KeyboardEvents {
     private let hook: HookRunner?
     private let isStream: Bool
+    /// Name of the device in the configuration; nil for the only device.
+    private let name: String?
     private var device: DeviceAddress?
     private var isConnected = false
     private var missed = 0
 
     /// Creates an object that reports to a stream, to a hook, or to both.
-    init(isStream: Bool, hook: HookRunner?) {
+    init(isStream: Bool, hook: HookRunner?, name: String? = nil) {
         self.isStream = isStream
+        self.name = name
         self.hook = hook
-        hook?.notice = { [unowned self] in HookNotice(.received, device: device) }
+        hook?.notice = { [unowned self] in HookNotice(.received, device: device, name: name) }
     }
 
     func take(_ state: Session.State, _ device: DeviceAddress?, _ reason: String?) {
         if state == .connected, !isConnected {
             self.device = device
             isConnected = true
-            tell(HookNotice(.connect, device: device))
+            tell(HookNotice(.connect, device: device, name: name))
         } else if state != .connected {
             disconnected(reason)
         }
@@ -40,7 +43,7 @@ final class KeyboardEvents {
     ///
     /// The hook is run for barcodes instead.
     func received(_ report: ReceivedMeter.Report) {
-        print(HookNotice(.received, count: report.values, length: report.bytes, device: device))
+        print(HookNotice(.received, count: report.values, length: report.bytes, device: device, name: name))
     }
 
     /// Reports to the hook that a region was entered or left.
@@ -89,7 +92,7 @@ final class KeyboardEvents {
     private func disconnected(_ reason: String?) {
         guard isConnected else { return }
         isConnected = false
-        tell(HookNotice(.disconnect, device: device, reason: reason))
+        tell(HookNotice(.disconnect, device: device, name: name, reason: reason))
     }
 
     private func tell(_ notice: HookNotice) {
@@ -101,6 +104,7 @@ final class KeyboardEvents {
         guard isStream else { return }
         var object = JSONObject()
         object.add("event", notice.occasion.rawValue)
+        object.add("name", notice.name)
         object.add("address", notice.device.map { "\($0.address)" })
         object.add("addressType", notice.device.map { "\($0.type)" })
         if notice.occasion == .received {

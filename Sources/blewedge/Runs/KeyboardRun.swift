@@ -50,57 +50,70 @@ final class KeyboardRun {
     /// The file that stores connected devices (CB-14); nil if they are not stored.
     var known: KnownDeviceStore?
 
-    /// Function that opens the outputs other than the keyboard.
-    var makeTexts: ((EventLoop) throws(CommandFailure) -> [TextOutput])?
+    /// Function that opens the outputs, other than the keyboard, of the device with this number.
+    var makeTexts: ((EventLoop, Int) throws(CommandFailure) -> [TextOutput])?
 
     private let loop: EventLoop
-    private let settings: KeyboardSettings
+    private var devices: [DevicePlan]
     private let options: Daemon.Options
     private let output: Output
     private let journal: Journal
     private let status: StatusLine?
-    private let events: KeyboardEvents
+    /// Reporters of the devices' events, one for each device.
+    private let events: [KeyboardEvents]
     private let captureOptions: CaptureOptions
     private let hasHook: Bool
     /// Writer to standard output; nil if standard output cannot be written to.
     private let lines: LineWriter?
     private var daemon: Daemon?
-    private var texts: [TextOutput] = []
     private var outcome: Result<ExitStatus, CommandFailure>?
     private var isReloading = false
     /// True once the messages about the outputs have been printed.
     private var hasToldPlaces = false
+    /// Path of the keyboard that was last printed; several devices may share it.
+    private var toldNode: String?
     /// True once a device has been connected for the first time.
     private var hasConnected = false
 
     init(
-        _ settings: KeyboardSettings,
+        _ devices: [DevicePlan],
         _ options: Daemon.Options,
         output: Output,
         journal: Journal,
         showsStatus: Bool,
-        hook: (command: String, barcodes: HookBarcodes)?,
+        hooks: [(command: String, barcodes: HookBarcodes)]?,
         capture: CaptureOptions
     ) throws(CommandFailure) {
-        self.settings = settings
+        self.devices = devices
         self.options = options
         self.output = output
         self.journal = journal
         captureOptions = capture
-        hasHook = hook != nil
+        hasHook = hooks != nil
         let loop = try EventLoop.ofCommand()
         self.loop = loop
         journal.join(loop)
         lines = try? LineWriter(.output) { count in KeyboardEvents.missed(count).text + "\n" }
         lines?.join(loop)
         status = output == .people && showsStatus && !journal.isOn ? StatusLine(on: loop) : nil
-        let runner = try hook.map { hook throws(CommandFailure) in
-            try HookRunner(hook.command, hook.barcodes, on: loop) { note in
-                journal.note(note.text(journal.language), .warning)
+        var events: [KeyboardEvents] = []
+        for (index, device) in devices.enumerated() {
+            let runner = try hooks.map { hooks throws(CommandFailure) in
+                try HookRunner(hooks[index].command, hooks[index].barcodes, on: loop) { note in
+                    journal.note(note.text(journal.language), .warning)
+                }
             }
+            events.append(KeyboardEvents(isStream: output == .events, hook: runner, name: device.name))
         }
-        events = KeyboardEvents(isStream: output == .events, hook: runner)
+        self.events = events
     }
+
+    /// All outputs other than the keyboards.
+    private var texts: [TextOutput] { devices.flatMap(\.texts) }
+
+    private var hasKeyboard: Bool { devices.contains(where: \.settings.hasKeyboard) }
+
+    private var adapter: AdapterTransport { devices[0].settings.adapter }
 
     /// Runs until a signal arrives or a client requests a shutdown; throws the exit status.
     func run() throws {
@@ -113,27 +126,27 @@ final class KeyboardRun {
             if outcome != nil { Process.exit(ExitStatus(signal: number).rawValue) }
             finish(.success(ExitStatus(signal: number)))
         }
-        texts = try makeTexts?(loop) ?? []
+        for index in devices.indices { devices[index].texts = try makeTexts?(loop, index) ?? [] }
         for text in texts { text.listener?.onLoss = { [unowned self] error in outputLost(error) } }
         let memory = ProcessFacts.environment(Self.reloadVariable)
         guard try isPermitted() else { return try end(memory: memory ?? "") }
         // Do this before any thread starts, so that every thread inherits the restrictions.
         try giveUpPrivileges()
-        let capture = try captureOptions.begin(on: loop, for: settings.adapter) { [unowned self] note in
+        let capture = try captureOptions.begin(on: loop, for: adapter) { [unowned self] note in
             journal.note(note.text(journal.language), .warning)
         }
         defer { capture?.finish() }
-        let core = Rehearsal.core(loop, settings.adapter, capture: capture)
-        let daemon = try Daemon(settings, options, through: core, texts: texts)
-        daemon.onEvent = { [unowned self] event in show(event) }
+        let core = Rehearsal.core(loop, adapter, capture: capture)
+        let daemon = try Daemon(devices, options, through: core)
+        daemon.onEvent = { [unowned self] event, device in show(event, of: device) }
         daemon.onNote = { [unowned self] note in say(.warning, note.message) }
         daemon.onStopAsked = { [unowned self] in finish(.success(.success)) }
         daemon.onReload = { [unowned self] () throws(CommandFailure) in try reload() }
-        daemon.onReceived = { [unowned self] report in
-            events.received(report)
+        daemon.onReceived = { [unowned self] report, device in
+            events(of: device)?.received(report)
             status?.received()
         }
-        daemon.onBeacon = { [unowned self] notice, keyCode in events.take(notice, keyCode) }
+        daemon.onBeacon = { [unowned self] notice, keyCode in events[0].take(notice, keyCode) }
         status?.source = { [unowned daemon] in StatusLine.Facts(daemon) }
         self.daemon = daemon
         daemon.inherit(memory)
@@ -143,7 +156,7 @@ final class KeyboardRun {
         status?.end()
         // Close the outputs first, so that all undelivered bytes are counted before the summary is printed.
         for text in texts { text.close() }
-        printCounts(daemon.service.counts)
+        for device in daemon.devices { printCounts(device.service.counts, of: device.name) }
         try end(memory: daemon.memory)
     }
 
@@ -166,7 +179,7 @@ final class KeyboardRun {
         guard !Capability.allCases.contains(where: \.isGrantedByFile) else { return }
         try ThreadPrivileges.refuseGains()
         // Allow a hook to connect to a server, unless the service manager forbids that.
-        let allowsInternet = hasHook || settings.adapter.isInternet
+        let allowsInternet = hasHook || adapter.isInternet
         if try !SystemCallFilter.install(allowsInternet: allowsInternet) { say(.warning, LogText.noFilter.message()) }
     }
 
@@ -177,7 +190,7 @@ final class KeyboardRun {
         for text in texts { text.close() }
         if case .failure(let failure)? = outcome { journal.report(failure) }
         lines?.finish(within: Self.patience)
-        if case .success? = outcome, !isReloading, let error = lines?.fault ?? events.fault, error != .brokenPipe {
+        if case .success? = outcome, !isReloading, let error = lines?.fault ?? fault, error != .brokenPipe {
             let failure = Self.noOutput(error)
             journal.report(failure)
             outcome = .success(failure.status)
@@ -202,11 +215,10 @@ final class KeyboardRun {
     ///
     /// Returns false if the run ends or is reloaded.
     private func isPermitted() throws -> Bool {
-        let hasKeyboard = settings.hasKeyboard
-        guard let missing = PermissionWait.missing(for: settings.adapter, hasKeyboard: hasKeyboard) else { return true }
+        guard let missing = PermissionWait.missing(for: adapter, hasKeyboard: hasKeyboard) else { return true }
         guard options.followsChoice else { throw missing }
-        let wait = try PermissionWait(options, settings.adapter, hasKeyboard: hasKeyboard, missing: missing, on: loop)
-        wait.onEvent = { [unowned self] event in show(event) }
+        let wait = try PermissionWait(options, adapter, hasKeyboard: hasKeyboard, missing: missing, on: loop)
+        wait.onEvent = { [unowned self] event in show(event, of: nil) }
         wait.onStopAsked = { [unowned self] in finish(.success(.success)) }
         wait.onPermitted = { [unowned self] needsRestart in
             isReloading = needsRestart
@@ -252,7 +264,7 @@ final class KeyboardRun {
     /// Ends the run because standard output was lost, unless there are other outputs.
     private func outputLost(_ error: Errno) {
         let failure = Self.noOutput(error)
-        let isOnly = !settings.hasKeyboard && texts.count { $0.listener != nil } == 1
+        let isOnly = !hasKeyboard && texts.count { $0.listener != nil } == 1
         if isOnly { finish(.failure(failure)) } else { say(.warning, Reason(failure).message) }
     }
 
@@ -263,19 +275,40 @@ final class KeyboardRun {
             daemon.stop(isReloading: isReloading) { [unowned self] in
                 // Pass the last barcodes to the hook before waiting for it to end.
                 for text in texts where text.listener == nil { text.endLine() }
-                events.finish { [unowned self] in loop.stop() }
+                finishEvents()
             }
         } else {
             loop.stop()
         }
     }
 
-    private func show(_ event: KeyboardService.Event) {
-        let choice = daemon?.service.device.choice
-        if output != .people, let object = event.object(choice) { printEvent(object) }
+    /// Ends the reports of events of all devices, and then the run.
+    private func finishEvents() {
+        var left = events.count
+        for reporter in events {
+            reporter.finish { [loop] in
+                left -= 1
+                if left == 0 { loop.stop() }
+            }
+        }
+    }
+
+    private func events(of device: ServiceDevice?) -> KeyboardEvents? {
+        guard let device else { return events[0] }
+        return zip(devices, events).first { $0.0.name == device.name }?.1
+    }
+
+    /// Last error of a write of events to standard output; nil if there was none.
+    private var fault: Errno? { events.lazy.compactMap(\.fault).first }
+
+    private func show(_ event: KeyboardService.Event, of device: ServiceDevice?) {
+        let choice = device?.session.choice
+        let label = device?.name.map { "\($0): " } ?? ""
+        if output != .people, let object = event.object(choice, of: device?.name) { printEvent(object, of: device) }
         switch event {
         case .keyboard(let node):
-            if settings.hasKeyboard {
+            if device?.hasKeyboard ?? hasKeyboard, device?.name == nil || toldNode != node {
+                toldNode = node
                 let message = node.map { LogText.keyboardIs.message($0) } ?? LogText.keyboardWithoutNode.message()
                 say(.information, message)
             }
@@ -285,12 +318,10 @@ final class KeyboardRun {
                 let place = listener.place.map { Message(detail: $0) } ?? LogText.standardOutput.message()
                 say(.information, LogText.goesTo.message(place))
             }
-        case .state(let state, let device, let reason):
-            events.take(state, device, reason?.cause.english)
-            say(Journal.Priority(state), state.sentence(choice, reason, in: journal.language))
-            if state == .connected, let device,
-                let failure = known?.keep(device, name: daemon?.service.device.heardName)
-            {
+        case .state(let state, let address, let reason):
+            events(of: device)?.take(state, address, reason?.cause.english)
+            say(Journal.Priority(state), label + state.sentence(choice, reason, in: journal.language))
+            if state == .connected, let address, let failure = known?.keep(address, name: device?.session.heardName) {
                 say(.warning, failure)
             }
             // At the first connection, release the pages of the startup code, which is no longer needed.
@@ -298,7 +329,9 @@ final class KeyboardRun {
                 hasConnected = true
                 Process.giveBackStartupPages()
             }
-        case .keyboardGone(let reason): say(.warning, reason.message)
+        case .keyboardGone(let reason):
+            toldNode = nil
+            say(.warning, reason.message)
         case .keyboardFailed(let error):
             finish(.failure(CommandFailure(KeyboardError.notWritten(error))))
         }
@@ -316,20 +349,23 @@ final class KeyboardRun {
         say(priority, message.text(journal.language))
     }
 
-    private func printCounts(_ counts: KeyboardService.Counts) {
+    /// Prints the counts of the device with this name; nil for the only device.
+    private func printCounts(_ counts: KeyboardService.Counts, of name: String?) {
         if output != .people {
             var object = JSONObject()
             object.add("event", "counts")
+            object.add("name", name)
             object.add(membersOf: counts.object)
             if !counts.outputs.isEmpty { object.add("outputs", counts.outputs.map(\.object)) }
             printLine(object.text)
         } else {
-            for line in AccountText.lines(counts, journal.language) { printLine(line) }
+            let label = name.map { "\($0): " } ?? ""
+            for line in AccountText.lines(counts, journal.language) { printLine(label + line) }
         }
     }
 
-    private func printEvent(_ object: JSONObject) {
-        if output == .events { events.print(object) } else { printLine(object.text) }
+    private func printEvent(_ object: JSONObject, of device: ServiceDevice?) {
+        if output == .events { events(of: device)?.print(object) } else { printLine(object.text) }
     }
 
     private func printLine(_ text: String) {

@@ -35,7 +35,8 @@ struct TextBorderTests {
                 [
                     "BeaconConfiguration.swift", "BeaconRequest+Line.swift", "Configuration+Text.swift",
                     "Configuration.swift", "ConfigurationKey+Table.swift", "ConfigurationKey.swift",
-                    "ConfigurationValue.swift", "OutputTable.swift", "ControlLine.swift", "ControlRequest+Line.swift",
+                    "ConfigurationValue.swift", "OutputTable.swift", "ConfiguredDevice.swift", "ControlLine.swift",
+                    "ControlRequest+Line.swift",
                     "ControlRequest.swift", "Framing.swift", "HexTemplate.swift", "JSONValue.swift",
                     "SelectedDevice.swift", "KeptRegions.swift", "ControlTalk.swift", "ProfileReader.swift",
                     "ValueTable.swift",

@@ -71,7 +71,7 @@
                 labels: DaemonLabels(profile: "linble", layout: "us", table: "linble", program: "test")
             )
             daemon = try Daemon(settings, options, through: AdapterCore(loop, .kernel(selector)))
-            daemon.onEvent = { [unowned self] event in
+            daemon.onEvent = { [unowned self] event, _ in
                 if case .state(let state, _, _) = event { states.append(state) }
             }
             received = { [unowned self] number in signals.append(number) }

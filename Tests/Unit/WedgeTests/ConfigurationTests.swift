@@ -184,6 +184,66 @@ struct ConfigurationTests {
         #expect(try Configuration(text: read.text(isCommented: true)) == read)
     }
 
+    @Test("X-14: a table of a device overrides keys of the file for this device alone, and is printed as it was read")
+    func devices() throws {
+        let text = """
+            profile = "nordic"
+            table = "strict"
+            to = ["keyboard", "unix:/run/all"]
+
+            [[device]]
+            name = "counter"
+            device = "LINBLE-Z1"
+            profile = "linble"
+            security = "encrypted"
+            layout = "de"
+            device-layout = "de"
+            to = "keyboard"
+
+            [[device]]
+            name = "scale"
+            keyboard = "own"
+            table = "linble"
+            """
+        let read = try Configuration(text: text)
+        #expect(read.parts.map(\.table?.name) == ["counter", "scale"])
+        let (counter, scale) = (read.parts[0].configuration, read.parts[1].configuration)
+        #expect(read.devices.map(\.device) == [.name("LINBLE-Z1"), nil])
+        #expect(read.devices.map(\.hasOwnKeyboard) == [false, true])
+        #expect([counter.profile, scale.profile, read.profile] == ["linble", "nordic", "nordic"])
+        #expect([counter.table, scale.table, read.table] == ["strict", "linble", "strict"])
+        #expect([counter.layout, scale.layout] == ["de", "us"])
+        #expect([counter.deviceLayout, scale.deviceLayout] == [.de, .us])
+        #expect([counter.security, scale.security] == [.encrypted, .none])
+        #expect(counter.destinations == [.keyboard] && scale.destinations == read.destinations)
+        #expect(read.devices[0].sets("security") && !read.devices[1].sets("security"))
+        #expect(try Configuration(text: read.text(isCommented: false)) == read)
+        #expect(try Configuration(text: read.text(isCommented: true)) == read)
+        // A file without tables has one device, which has no name.
+        let plain = try Configuration(text: "profile = \"nordic\"")
+        #expect(plain.parts.count == 1 && plain.parts[0].table == nil && plain.parts[0].configuration == plain)
+    }
+
+    @Test("The outputs of a device's table replace all outputs of the file")
+    func deviceOutputs() throws {
+        let read = try Configuration(
+            text: """
+                [outputs.log]
+                to = "unix:/run/log"
+                [[device]]
+                name = "a"
+                [[device]]
+                name = "b"
+                to = ["keyboard", "unix:/run/b"]
+                """
+        )
+        #expect(
+            read.parts.map { $0.configuration.outputs.map { "\($0.destination)" } } == [
+                ["keyboard", "unix:/run/log"], ["keyboard", "unix:/run/b"],
+            ]
+        )
+    }
+
     @Test("D-17: config show --commented names every key, and reads as the defaults")
     func commented() throws {
         let text = Configuration().text(isCommented: true)

@@ -101,6 +101,7 @@ struct ControlRequestTests {
             (.ask(ChatScript.Command(send: nil, expect: nil)), false, false),
             (.reload, false, false), (.stop, false, false), (.key([.character("1")]), false, true),
             (.snippet("link"), false, true), (.clear, false, true), (.value, false, true),
+            (.device("scanner2", .connect), false, false), (.device("scale", .value), false, true),
             (.beacons(.status), true, false), (.beacons(.regions), true, false), (.beacons(.designated), true, false),
             (.beacons(.range(.statics, seconds: 1, withoutDesignated: false)), true, false),
             (.beacons(.watch(.all, .usual)), false, false), (.beacons(.unwatch(.all)), false, false),

@@ -93,7 +93,7 @@ final class DaemonBench {
             through: core ?? AdapterCore(loop, using: adapter ?? radio),
             screen: keyboard
         )
-        daemon.onEvent = { [unowned self] event in
+        daemon.onEvent = { [unowned self] event, _ in
             if case .state(let state, _, _) = event { states.append(state.rawValue) }
         }
         daemon.onNote = { [unowned self] note in notes.append(note.cause.english) }

@@ -42,7 +42,7 @@
                 arbiter = RadioArbiter(on: loop, using: radio)
                 var request = PairingRequest(choice)
                 change(&request)
-                pairer = DevicePairer(request, keepingIn: bonds, known: known, choices, on: arbiter)
+                pairer = DevicePairer(request, keepingIn: bonds, known: known, [choices], on: arbiter)
                 pairer.onEvent = { [unowned self] event in
                     switch event {
                     case .listening: add("listening")
@@ -61,7 +61,7 @@
                     default: add("\(event)")
                     }
                 }
-                pairer.onRaised = { [unowned self] choice in
+                pairer.onRaised = { [unowned self] _, choice in
                     add("selected \(choice.device == DevicePairerTests.device)")
                 }
                 pairer.onEnd = { [unowned self] in add("end") }

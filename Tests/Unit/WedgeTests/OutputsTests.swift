@@ -16,30 +16,30 @@ import Testing
 import Texts
 import Typing
 
+/// Client of an output socket, which reads at the test's request.
+final class SocketReader {
+    let stream: LocalStream
+    private(set) var got: [UInt8] = []
+
+    init(_ path: String) throws { stream = try LocalStream(connectingTo: path) }
+
+    /// Reads up to 4 KiB once; returns false if nothing is available.
+    @discardableResult
+    func read() -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        guard case .done(let count)? = try? stream.descriptor.read(into: &buffer), count > 0 else { return false }
+        got += buffer.prefix(count)
+        return true
+    }
+
+    func readAll() { while read() {} }
+
+    var text: String { String(decoding: got, as: UTF8.self) }
+}
+
 /// Core of the daemon with a device, a keyboard whose text is shown on a screen, and other outputs.
 @Suite("Several outputs at once", .virtualTime, .serialized, .timeLimit(.minutes(5)))
 struct OutputsTests {
-    /// Client of an output socket, which reads at the test's request.
-    private final class Client {
-        let stream: LocalStream
-        private(set) var got: [UInt8] = []
-
-        init(_ path: String) throws { stream = try LocalStream(connectingTo: path) }
-
-        /// Reads up to 4 KiB once; returns false if nothing is available.
-        @discardableResult
-        func read() -> Bool {
-            var buffer = [UInt8](repeating: 0, count: 4096)
-            guard case .done(let count)? = try? stream.descriptor.read(into: &buffer), count > 0 else { return false }
-            got += buffer.prefix(count)
-            return true
-        }
-
-        func readAll() { while read() {} }
-
-        var text: String { String(decoding: got, as: UTF8.self) }
-    }
-
     private final class Bench {
         private static let peer = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
         let directory: TestDirectory
@@ -162,9 +162,9 @@ struct OutputsTests {
             """
         )
         #expect(bench.texts.map(\.name) == ["gone", "blocked", "slow"].map { "unix:" + bench.directory($0) })
-        var gone: Client? = try Client(bench.directory("gone"))
-        let blocked = try Client(bench.directory("blocked"))
-        let slow = try Client(bench.directory("slow"))
+        var gone: SocketReader? = try SocketReader(bench.directory("gone"))
+        let blocked = try SocketReader(bench.directory("blocked"))
+        let slow = try SocketReader(bench.directory("slow"))
         #expect(try bench.run { bench.texts.allSatisfy { $0.listener?.counts.readers.count == 1 } })
         let count = 60_000
         try bench.tell(barcodes: count) { number in
@@ -201,8 +201,8 @@ struct OutputsTests {
     /// Returns how many bytes a reader of the second of two sockets misses while a client of the first does not read.
     private static func missing(_ text: String, _ sockets: [String]) throws -> Int {
         let bench = try Bench(text)
-        let blocked = try Client(bench.directory(sockets[0]))
-        let quick = try Client(bench.directory(sockets[1]))
+        let blocked = try SocketReader(bench.directory(sockets[0]))
+        let quick = try SocketReader(bench.directory(sockets[1]))
         #expect(
             try bench.run {
                 bench.texts.reduce(0) { $0 + ($1.listener?.counts.readers.count ?? 0) } == sockets.count
@@ -243,7 +243,7 @@ struct OutputsTests {
             raw = true
             """
         )
-        let clients = try ["gated", "free", "raw"].map { try Client(bench.directory($0)) }
+        let clients = try ["gated", "free", "raw"].map { try SocketReader(bench.directory($0)) }
         #expect(try bench.run { bench.texts.allSatisfy { $0.listener?.counts.readers.count == 1 } })
         bench.tell("A\r")
         #expect(try bench.run { bench.accounts.allSatisfy { $0.typed == 2 } }, "\(bench.accounts)")
@@ -277,7 +277,7 @@ struct OutputsTests {
     @Test("X-18: a disconnect drops the bytes queued for the keyboard, but none of an ungated output")
     func drop() throws {
         let bench = try Bench("gated = false\nto = [\"unix:DIR/free\", \"keyboard\"]\n", stall: 200)
-        let client = try Client(bench.directory("free"))
+        let client = try SocketReader(bench.directory("free"))
         #expect(try bench.run { bench.texts[0].listener?.counts.readers.count == 1 })
         for number in 0..<40 { bench.tell(Self.barcode(number)) }
         bench.daemon.service.device.disconnect()
