@@ -278,6 +278,15 @@ class Bench:
         await self._peer.start()
         return True
 
+    async def add_to_radio(self, name: str, address: str) -> Peer:
+        """Starts another peer on the radio of `add_foreign`."""
+        assert self._radio is not None
+        other = self._radio.peer()
+        other.name, other.address = name, address
+        await other.connect()
+        await other.start()
+        return other
+
     async def lend_controller(self, other: Bench) -> None:
         """Makes the second controller of this machine the only controller of another machine; requires controllers without a
         peer here, and "no adapter" there."""

@@ -46,6 +46,7 @@ class Peer(Changing):
     """A LINBLE that advertises, accepts a connection, and sends data as if it came from its UART."""
 
     name = NAME
+    address = ADDRESS
 
     def __init__(self, socket: Path, kind: str = "linble") -> None:
         super().__init__()
@@ -85,7 +86,7 @@ class Peer(Changing):
     async def start(self) -> None:
         """Takes control of the controller through the relay, and advertises."""
         assert self._transport is not None
-        config = DeviceConfiguration(name=self.name, address=hci.Address(ADDRESS))
+        config = DeviceConfiguration(name=self.name, address=hci.Address(self.address))
         device = self._device = Device.from_config_with_hci(config, self._transport.source, self._transport.sink)
         device.gatt_server.max_mtu = 247
         self._add_services(device)
@@ -116,7 +117,7 @@ class Peer(Changing):
         service = KINDS[self._kind][0]
         flags = bytes([AdvertisingData.LE_GENERAL_DISCOVERABLE_MODE_FLAG | AdvertisingData.BR_EDR_NOT_SUPPORTED_FLAG])
         advertisement = AdvertisingData(
-            [(AdvertisingData.FLAGS, flags), (AdvertisingData.COMPLETE_LOCAL_NAME, NAME.encode())]
+            [(AdvertisingData.FLAGS, flags), (AdvertisingData.COMPLETE_LOCAL_NAME, self.name.encode())]
             + [(AdvertisingData.MANUFACTURER_SPECIFIC_DATA, manufacturer)] * bool(manufacturer)
         )
         response = AdvertisingData(

@@ -68,9 +68,9 @@ class Product:
         status = await self.program.wait(seconds)
         expect(status == code, f"exit {status} instead of {code}{self.program.evidence()}")
 
-    def counts(self) -> dict[str, Any]:
-        """Returns the counts printed at the end, and checks that they balance."""
-        found = [o for o in self.program.objects if o.get("event") == "counts"]
+    def counts(self, name: str | None = None) -> dict[str, Any]:
+        """Returns the counts printed at the end, and checks that they balance. `name` is that of one of several devices."""
+        found = [o for o in self.program.objects if o.get("event") == "counts" and o.get("name") == name]
         expect(len(found) == 1, f"{len(found)} lines of counts instead of one{self.program.evidence()}")
         counts = found[0]
         missing = [name for name in ("notifications", "received", "dropped", *PARTS) if name not in counts]

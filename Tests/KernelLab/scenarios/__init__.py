@@ -89,6 +89,7 @@ from scenarios import (  # noqa: E402, F401, I001
     network,
     advertised,
     values,
+    several,
     pages,
     snippets,
     handshake,

@@ -12,7 +12,7 @@ from bumble.device import AdvertisingType
 
 from bench import Bench, compare
 from daemons import CONFIGURATION, fresh, start, status, tell, until_status, use_open, write
-from peer import NAME
+from peer import Peer
 from readers import EventReader
 from scenarios import scenario
 from waiting import expect
@@ -31,8 +31,8 @@ def kilograms(weight: int) -> bytes:
 class Scale:
     """A Mi Smart Scale, which advertises its weight and its state, and accepts no connection."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+    def __init__(self, peer: Peer) -> None:
+        self._peer = peer
         self._second = 0
 
     def weigh(self) -> None:
@@ -46,11 +46,11 @@ class Scale:
         """Advertises service data."""
         advertisement = AdvertisingData(
             [
-                (AdvertisingData.COMPLETE_LOCAL_NAME, NAME.encode()),
+                (AdvertisingData.COMPLETE_LOCAL_NAME, self._peer.name.encode()),
                 (AdvertisingData.SERVICE_DATA_16_BIT_UUID, UUID(service).to_bytes() + data),
             ]
         )
-        device = self._bench.peer.device
+        device = self._peer.device
         await device.stop_advertising()
         await device.start_advertising(
             advertising_type=AdvertisingType.UNDIRECTED, advertising_data=bytes(advertisement), scan_response_data=b"",
@@ -61,7 +61,7 @@ class Scale:
 @scenario("values-advertised", deadline=180)
 async def values_advertised(bench: Bench) -> None:
     """A scale that only advertises: each stable weight is typed once, and each advertisement that was received is counted."""
-    scale = Scale(bench)
+    scale = Scale(bench.peer)
     await scale.advertise(REMOVED, WEIGHTS[-1])
     await fresh(bench)
     await write(bench, CONFIGURATION, 'profile = "xiaomi-scale"\n')
