@@ -20,6 +20,8 @@ package struct StatusAnswer: Equatable, Sendable {
     package var selection: SelectedDevice?
     /// Device that was heard or is connected; nil if none was heard.
     package var heard: DeviceAddress?
+    /// Devices that are connected.
+    package var connected: [DeviceAddress]
     package var adapter: String?
     package var keyboard: String?
     package var profile: String
@@ -80,6 +82,9 @@ package struct StatusAnswer: Equatable, Sendable {
         device = text("device")
         selection = answer["selection"].flatMap(SelectedDevice.init(answer:)) ?? SelectedDevice(answer: answer)
         heard = DeviceAddress(answer: answer)
+        let devices = answer["devices"]?.array ?? [answer]
+        connected = devices.filter { $0["state"]?.string == SessionState.connected.rawValue }
+            .compactMap { DeviceAddress(answer: $0) }
         adapter = text("adapter")
         keyboard = text("keyboard")
         profile = text("profile") ?? ""

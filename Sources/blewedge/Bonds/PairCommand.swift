@@ -143,8 +143,6 @@ final class PairRun {
         let paths = try DaemonPaths.current()
         let store = BondStore(paths.bonds)
         let known = try store.found()
-        let names = (try? Configuration.read(paths.configurationFile))?.devices.map(\.name) ?? []
-        let stores = ([nil] + names).map { ChoiceStore(paths.choice(of: $0)) }
         // Lock only an adapter that is shared through the kernel; `foreground` locks an exclusive adapter.
         let lock = transport.isShared ? AdapterLock.ofCommand() : nil
         defer { lock?.release() }
@@ -160,7 +158,7 @@ final class PairRun {
             if let refusal = lock?.take(adapter.name), case .used = refusal {
                 return foreground.finish(.failure(CommandFailure(refusal)))
             }
-            let made = DevicePairer(request, keepingIn: store, known: known, stores, on: radio)
+            let made = DevicePairer(request, keepingIn: store, known: known, ChoiceStore.all(in: paths), on: radio)
             pairer = made
             onAnswer = { [unowned made] answer in made.answer(answer) }
             made.onEvent = { [unowned self] event in show(PairingEvent(event)) }

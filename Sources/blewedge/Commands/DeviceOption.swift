@@ -23,6 +23,14 @@ extension ControlRequest {
     func of(_ name: String?) -> ControlRequest { name.map { .device($0, self) } ?? self }
 }
 
+extension ChoiceStore {
+    /// Returns the stores of all selections: of the only device, and of each device in the configuration.
+    static func all(in paths: DaemonPaths) -> [ChoiceStore] {
+        let names = (try? Configuration.read(paths.configurationFile))?.devices.map(\.name) ?? []
+        return ([nil] + names).map { ChoiceStore(paths.choice(of: $0)) }
+    }
+}
+
 extension Configuration {
     /// Returns the table and the configuration of the device with this name or, without a name, of the only device.
     func part(named name: String?) throws(CommandFailure) -> (table: ConfiguredDevice?, configuration: Configuration) {

@@ -53,7 +53,9 @@ struct DevicesCommand: ParsableCommand {
         var list = KnownDeviceList()
         for known in try reporting(store.read) { list.add(known) }
         for bond in try BondStore(paths.bonds).found().bonds { list.addPaired(bond.identityAddress) }
-        if let choice = try reporting(ChoiceStore(paths.choice).read) { list.addChosen(choice) }
+        for store in ChoiceStore.all(in: paths) {
+            if let choice = try reporting(store.read) { list.addChosen(choice) }
+        }
         list.connected = Self.connected(paths)
         if json {
             for device in list.devices { try StandardStream.output.write(device.object.text + "\n") }
@@ -71,10 +73,11 @@ struct DevicesCommand: ParsableCommand {
         }
         var connected = Dictionary(ofKernel) { first, _ in first }
         if let sockets = try? DaemonPaths.reachable().map(\.controlSocket.string),
-            var client = try? ControlClient(at: sockets), let status = try? client.status(),
-            status.state == .connected, let device = status.heard?.address
+            var client = try? ControlClient(at: sockets), let status = try? client.status()
         {
-            connected[device] = status.adapter ?? connected[device] ?? ""
+            for device in status.connected.map(\.address) {
+                connected[device] = status.adapter ?? connected[device] ?? ""
+            }
         }
         return connected
     }
