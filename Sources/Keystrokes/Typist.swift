@@ -167,12 +167,10 @@ public struct Typist: ~Copyable {
         return time
     }
 
-    /// Withdraws a write that must be delayed, unless it continues a keystroke.
+    /// Withdraws a write that must be delayed.
     ///
-    /// `next` then examines the gate, the age of the bytes and CapsLock again.
-    public mutating func withdraw() {
-        if written == 0 { isWriting = false }
-    }
+    /// `next` then examines the gate, the age of the bytes and CapsLock again, except within a keystroke.
+    public mutating func withdraw() { isWriting = false }
 
     /// Records that the keyboard device accepted all of `output`; `now` is the time after the write.
     public mutating func commit(now: Int64) {

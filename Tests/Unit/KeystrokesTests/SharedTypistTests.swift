@@ -87,7 +87,7 @@ struct SharedTypistTests {
         #expect(bench.typist.next(now: 4) == .sleep && bench.ledger.snapshot().gated == 2)
     }
 
-    @Test("A write that continues a keystroke cannot be withdrawn")
+    @Test("A withdrawn write that continues a keystroke is written nevertheless")
     func begun() throws {
         let bench = try Bench(.slow)
         bench.receive("1", now: 0)

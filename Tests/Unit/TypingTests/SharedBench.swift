@@ -17,6 +17,7 @@ final class SharedBench {
         private let text: Mutex<String>
         private let keyboard: TextKeyboard
         private let isGone = Atomic<Bool>(false)
+        private let takesPart = Atomic<Bool>(false)
         private let isBusy = Atomic<Bool>(false)
         /// Number of writes that began before the previous one had ended.
         let overlaps = Atomic<Int>(0)
@@ -42,6 +43,9 @@ final class SharedBench {
 
         func leave() { isGone.store(true, ordering: .relaxed) }
 
+        /// Makes each write fail after its first event.
+        func takePart() { takesPart.store(true, ordering: .relaxed) }
+
         func write(_ events: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
             let isFirst = isBusy.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing)
             if !isFirst.exchanged { overlaps.add(1, ordering: .relaxed) }
@@ -53,7 +57,8 @@ final class SharedBench {
                 desired: MonotonicClock.nanoseconds,
                 ordering: .relaxed
             )
-            return try keyboard.write(events)
+            guard takesPart.load(ordering: .relaxed) else { return try keyboard.write(events) }
+            return try keyboard.write(events.extracting(first: UInputDevice.eventSize))
         }
     }
 

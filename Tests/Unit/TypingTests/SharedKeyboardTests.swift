@@ -144,6 +144,38 @@ struct SharedKeyboardTests {
                 try bench.stop()
             }
         }
+
+        @Test("D-42: a turn of 512 keystrokes is cut as soon as another lane waits")
+        func keystrokes() throws {
+            try SharedBench.inVirtualTime {
+                let bench = try SharedBench(.init(lanes: 2))
+                bench.receive(0, String(repeating: "x", count: 520))
+                #expect(try bench.until { bench.typed(0) == 520 })
+                bench.receive(1, "1\r")
+                try bench.run(for: .milliseconds(20))
+                bench.receive(0, "y")
+                #expect(try bench.until { bench.typed(0) == 521 && bench.typed(1) == 2 })
+                #expect(bench.devices.texts[0].hasSuffix("x1\ny") && bench.keyboards.map(\.cutTurns) == [1, 0])
+                try bench.stop()
+            }
+        }
+
+        @Test("D-42: a cut does not separate Shift from its key", arguments: [0, 10, 20])
+        func heldShift(delay: Int) throws {
+            try SharedBench.inVirtualTime {
+                let bench = try SharedBench(.init(lanes: 2, pace: .slow))
+                let text = String(repeating: "X", count: 100)
+                bench.receive(0, text)
+                #expect(try bench.until { bench.typed(0) == 5 })
+                try bench.run(for: .milliseconds(delay))
+                bench.receive(1, "12\r")
+                #expect(try bench.until { bench.typed(0) == 100 && bench.typed(1) == 3 })
+                let typed = bench.devices.texts[0]
+                #expect(typed.contains("X12\nX") && typed.filter { $0 == "X" } == text)
+                #expect(bench.keyboards.map(\.cutTurns) == [1, 0])
+                try bench.stop()
+            }
+        }
     #endif
 
     @Test("D-1a: bytes that wait for another lane do not expire")
