@@ -72,7 +72,7 @@ struct SharedTypistTests {
         #expect(between == [false, false, true, false, true, false, true])
     }
 
-    @Test("X-5, D-1: a withdrawn write is decided anew: CapsLock, the gate and the bytes that have come")
+    @Test("D-42, D-1: a withdrawn write is decided anew: CapsLock, the gate and the bytes that have come")
     func withdrawn() throws {
         let bench = try Bench(.console)
         bench.receive("a", now: 0)

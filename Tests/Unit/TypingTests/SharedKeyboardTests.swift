@@ -223,7 +223,7 @@ struct SharedKeyboardTests {
         }
     }
 
-    @Test("HK-5: the keys of clients have turns too, and the characters of all lanes are counted")
+    @Test("D-42: the keys of clients have turns too, and the characters of all lanes are counted")
     func keypad() throws {
         try SharedBench.inVirtualTime {
             let keypad = try Keypad(layout: .us)
@@ -239,7 +239,7 @@ struct SharedKeyboardTests {
         }
     }
 
-    @Test("HK-5: a text in turns with the keys of a client is not mixed with them")
+    @Test("D-42: a text in turns with the keys of a client is not mixed with them")
     func keypadWaits() throws {
         try SharedBench.inVirtualTime {
             let keypad = try Keypad(layout: .us)

@@ -12,7 +12,7 @@ import Testing
 
 @Suite("A shared keyboard that goes away", .timeLimit(.minutes(10)))
 struct SharedReplacementTests {
-    @Test("X-7: one lane replaces the keyboard, the others lose nothing, and nobody types before applications read it")
+    @Test("D-42: one lane replaces the keyboard, the others lose nothing, and nobody types before applications read it")
     func replaced() throws {
         try SharedBench.inVirtualTime {
             let bench = try SharedBench(.init(lanes: 3))
@@ -46,7 +46,7 @@ struct SharedReplacementTests {
         }
     }
 
-    @Test("X-7: after the replacement, the rest of a barcode is typed before the barcode of another lane")
+    @Test("D-42: after the replacement, the rest of a barcode is typed before the barcode of another lane")
     func restOfBarcode() throws {
         try SharedBench.inVirtualTime {
             // The sixth write is the press of the third key.
@@ -62,7 +62,7 @@ struct SharedReplacementTests {
         }
     }
 
-    @Test("X-7: if the lane whose write failed is stopped, another lane replaces the keyboard")
+    @Test("D-42: if the lane whose write failed is stopped, another lane replaces the keyboard")
     func stoppedRenewer() throws {
         try SharedBench.inVirtualTime {
             let bench = try SharedBench(.init(lanes: 2))
@@ -85,7 +85,7 @@ struct SharedReplacementTests {
         }
     }
 
-    @Test("X-7: a lane that is being stopped does not replace the keyboard, and ends without one")
+    @Test("D-42: a lane that is being stopped does not replace the keyboard, and ends without one")
     func stoppedWithoutKeyboard() throws {
         try SharedBench.inVirtualTime {
             let bench = try SharedBench(.init(lanes: 3))
@@ -154,7 +154,7 @@ struct SharedReplacementTests {
         }
     }
 
-    @Test("X-7: a lane that is added while there is no keyboard replaces it if no other lane does")
+    @Test("D-42: a lane that is added while there is no keyboard replaces it if no other lane does")
     func laterLane() throws {
         let bench = try SharedBench(.init(lanes: 1))
         let shared = try #require(bench.shared)
@@ -185,7 +185,7 @@ struct SharedReplacementTests {
         try bench.stop()
     }
 
-    @Test("X-7: a keyboard that accepts a part of a write is replaced")
+    @Test("D-42: a keyboard that accepts a part of a write is replaced")
     func partialWrite() throws {
         try SharedBench.inVirtualTime {
             let bench = try SharedBench(.init(lanes: 2))
@@ -219,7 +219,7 @@ struct SharedReplacementTests {
         try bench.stop()
     }
 
-    @Test("X-5: all lanes learn of CapsLock, whichever of them reads the event")
+    @Test("D-42: all lanes learn of CapsLock, whichever of them reads the event")
     func lights() throws {
         var ends: [Int32] = [-1, -1]
         let type = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
