@@ -202,7 +202,7 @@ package final class KeyboardLane: KeyboardDevice {
     static let ordinaryBarcode = 48
 
     private let keyboard: SharedKeyboard
-    private let number: Int
+    let number: Int
 
     fileprivate init(_ keyboard: SharedKeyboard, _ number: Int) {
         self.keyboard = keyboard

@@ -212,10 +212,16 @@ struct SharedReplacementTests {
             lane.wrote(now: later, keystrokes: 600, endsBarcode: false, isBetweenKeystrokes: true)
             #expect(other.claim(now: later) == .wait(later + 100_000_000))
             #expect(lane.claim(now: later) != nil && lane.cuts == 1)
+            #expect(other.claim(now: later) == nil)
+            other.wrote(now: later, keystrokes: 2, endsBarcode: true, isBetweenKeystrokes: true)
+            // The lane is released during its turn.
+            #expect(lane.claim(now: later) == nil && lane.number == other.number + 1)
+            lane.wrote(now: later, keystrokes: 1, endsBarcode: false, isBetweenKeystrokes: true)
+            #expect(other.claim(now: later) != nil)
         }
         #expect(other.claim(now: later) == nil)
         let reused = shared.addLane(pace)
-        #expect(reused.cuts == 0 && reused.claim(now: later) != nil)
+        #expect(reused.number == other.number + 1 && reused.cuts == 0 && reused.claim(now: later) != nil)
         try bench.stop()
     }
 
