@@ -196,14 +196,15 @@ package final class DeviceLink {
             counts.end(.failed)
             onEvent?(.failed(.scan(error)))
         }
-        listener.start()
-        // Defer the event, because the caller is still handling the device's advertisement.
+        // Defer the event, because the caller is still handling the device's advertisement. Listen only after it, because
+        // a value without its profile would be typed as text.
         _ = radio.loop.schedule(at: .zero) { [weak self, weak listener] in
             guard let self, let listener, listener === self.listener else { return }
             counts.begin()
             onProfile?(profile)
             onEvent?(.ready)
             if let heard { receiveAdvertised(heard.span) }
+            if listener === self.listener { listener.start() }
         }
     }
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections.abc import Coroutine
 from typing import Any
 
 from bench import Bench
@@ -46,6 +47,16 @@ def tables() -> str:
 
 def states(answer: dict[str, Any]) -> dict[str, str]:
     return {device["name"]: device["state"] for device in answer["devices"]}
+
+
+async def together(*parts: Coroutine[Any, Any, None]) -> None:
+    """Runs the parts at the same time. Raises the first error, and cancels the other parts."""
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            for part in parts:
+                tasks.create_task(part)
+    except ExceptionGroup as group:
+        raise group.exceptions[0] from None
 
 
 class Counter:
@@ -101,10 +112,7 @@ async def several_devices(bench: Bench) -> None:
     await until_status(bench, PATIENCE, "eight links", lambda now: set(states(now).values()) == {"connected"})
     connected = clock()
     count = BARCODES_LONG if bench.long else BARCODES
-    async with asyncio.TaskGroup() as tasks:
-        for number in range(SCANNERS):
-            tasks.create_task(counter.scan(number, count))
-        tasks.create_task(counter.weigh(count // 4))
+    await together(*(counter.scan(number, count) for number in range(SCANNERS)), counter.weigh(count // 4))
     typed = clock() - connected
 
     expected = {name(number): [barcode(number, n)[:-1] for n in range(count)] for number in range(SCANNERS)}
@@ -174,10 +182,7 @@ async def several_returns(bench: Bench) -> None:
         is_over.set()
 
     clock = bench.clock()
-    async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(types(0))
-        tasks.create_task(types(1))
-        tasks.create_task(comes_and_goes())
+    await together(types(0), types(1), comes_and_goes())
     passed = clock()
     for number, reader in [(0, counter), (1, counter), (2, alone)]:
         expected = [barcode(number, n)[:-1] for n in range(sent[number])]

@@ -11,6 +11,7 @@ import Keystrokes
 import Link
 import LinuxIO
 import Rehearsal
+import SensorValues
 import SystemPackage
 import TestSupport
 import Testing
@@ -31,10 +32,10 @@ struct SeveralDevicesTests {
         private(set) var states: [String: [String]] = [:]
 
         /// Creates a daemon with this configuration; `kept` are the selections of an earlier run, by the names of devices.
-        init(_ text: String, kept: [String: SelectedDevice] = [:]) throws {
+        init(_ text: String, kept: [String: SelectedDevice] = [:], _ cast: SimulatedCast = SimulatedCast()) throws {
             directory = try TestDirectory()
             loop = try EventLoop()
-            rehearsal = Rehearsal(SimulatedCast(), on: loop)
+            rehearsal = Rehearsal(cast, on: loop)
             screen = try TextKeyboard(layout: .us)
             for (name, device) in kept {
                 try ChoiceStore(FilePath(directory("state")).appending("selection-\(name)")).write(device)
@@ -278,6 +279,33 @@ struct SeveralDevicesTests {
         bench.rehearsal.setInRange(true, [.linble])
         try bench.run { counter.session.state == .connected }
         #expect(scale.session.linkCounts.ready == 1 && counter.session.linkCounts.ready == 2)
+        try bench.end()
+    }
+
+    @Test(
+        "A scale that only advertises is decoded from its first value on, although another device keeps the scan going"
+    )
+    func advertised() throws {
+        let bench = try Bench(
+            """
+            pace = "console"
+            [[device]]
+            name = "away"
+            device = "NOT-THERE"
+            [[device]]
+            name = "bath"
+            device = "BATH-SCALE"
+            profile = "xiaomi-scale"
+            """,
+            SimulatedCast([.bathroom, .badge])
+        )
+        let bath = try bench.device("bath")
+        try bench.run { (bath.service.counts.numbers?[.typed] ?? 0) >= 2 }
+        let counts = bath.service.counts
+        #expect(
+            counts.bytes.discarded == 0 && counts.bytes.rejected == 0 && counts.bytes.received == counts.bytes.typed
+        )
+        #expect(counts.numbers?.sum == counts.values.notifications)
         try bench.end()
     }
 }
