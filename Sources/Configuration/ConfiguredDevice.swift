@@ -12,7 +12,7 @@ import Texts
 ///     [[device]]
 ///     name = "counter"
 ///     device = "F0:F1:F2:F3:F4:F5"
-///     profile = "nus"
+///     profile = "nordic"
 package struct ConfiguredDevice: Equatable, Sendable {
     /// Keys of the top level that a table may set for its device.
     static let keys = [
